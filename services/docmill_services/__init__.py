@@ -1,0 +1,1 @@
+"""The services: producer, query service and command line."""

@@ -1,0 +1,6 @@
+"""Command line."""
+
+
+def main() -> None:
+    """The ``docmill`` command."""
+    raise SystemExit(0)

@@ -1,0 +1,1 @@
+"""Producer: scan, watch, plan and pump."""

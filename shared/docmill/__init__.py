@@ -1,0 +1,5 @@
+"""docmill: keeps folders of files searchable while they change."""
+
+from importlib.metadata import version
+
+__version__ = version("docmill")

@@ -1,0 +1,1 @@
+"""Adapters: the ports on real engines, and their twins in memory."""

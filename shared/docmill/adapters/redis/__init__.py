@@ -1,0 +1,1 @@
+"""Registry, leases, ledger, gate and task queue on Redis or Valkey."""

@@ -1,0 +1,1 @@
+"""Chunking: cuts a loaded document into chunks; pure."""

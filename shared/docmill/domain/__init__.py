@@ -1,0 +1,1 @@
+"""Values and rules of docmill; imports nothing else of the project."""

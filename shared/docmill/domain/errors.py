@@ -1,0 +1,236 @@
+"""Every error that docmill raises on purpose.
+
+DocmillError
+ ├── ConfigurationError            configuration.invalid       exit 2
+ │    ├── ConfigurationNotFound    configuration.not_found     exit 2
+ │    └── NotAvailable             configuration.not_available exit 2  read and valid, not built yet
+ ├── UsageError                    usage                       exit 2
+ ├── DataFolderError               data_folder                 exit 2
+ │    ├── DataFolderInUse          data_folder.in_use          exit 3
+ │    ├── DataFolderTooNew         data_folder.too_new         exit 2
+ │    └── DiskFull                 disk.full                   exit 3
+ ├── ServiceDown                   service.down                exit 3  a needed service does not answer
+ │    ├── StoreDown                store.down                  exit 3
+ │    └── AddressInUse             address.in_use              exit 3
+ ├── KnowledgeBaseUnknown          knowledge_base.unknown      exit 2
+ ├── DocumentUnknown               document.unknown            exit 1
+ ├── RunUnknown                    run.unknown                 exit 1
+ ├── QueryInvalid                  query.invalid               exit 2
+ ├── AllStrategiesFailed           search.all_strategies_failed exit 3
+ ├── StoreRejected                 store.rejected              exit 1  the store refuses this data, whenever it is sent
+ │    └── WrongDimension           store.wrong_dimension       exit 2
+ ├── DocumentSkipped               document.skipped            a file that is not indexed, with its reason
+ ├── RootUnavailable               root.unavailable            exit 3  the documents' mount is not there
+ ├── Superseded                    attempt.superseded          the attempt lost its lease or its epoch
+ └── ProviderError                 provider.error              exit 3
+      ├── ProviderRateLimited      provider.rate_limited
+      ├── ProviderTransient        provider.transient
+      └── ProviderPermanent        provider.permanent
+
+``code`` is the same in the CLI, in HTTP problem documents, in logs and in the reference. A message says what happened, to which
+file or setting, and what to do.
+"""
+
+from enum import IntEnum, StrEnum
+from typing import ClassVar
+
+
+class ExitCode(IntEnum):
+    """What a ``docmill`` process ends with."""
+
+    OK = 0
+    FINDINGS = 1
+    USAGE = 2
+    SERVICE_DOWN = 3
+    INTERRUPTED = 4
+
+
+class DocmillError(Exception):
+    """Base of all; ``str(error)`` is one line that a user can act on."""
+
+    code: ClassVar[str] = "internal"
+    exit_code: ClassVar[ExitCode] = ExitCode.FINDINGS
+
+
+class ConfigurationError(DocmillError):
+    """The configuration does not say what docmill needs; the message has one ``file:line:column: ...`` per problem."""
+
+    code = "configuration.invalid"
+    exit_code = ExitCode.USAGE
+
+
+class ConfigurationNotFound(ConfigurationError):
+    """No configuration file where one was named or looked for."""
+
+    code = "configuration.not_found"
+
+
+class NotAvailable(ConfigurationError):
+    """A part that is configured correctly but that this version cannot do yet."""
+
+    code = "configuration.not_available"
+
+
+class UsageError(DocmillError):
+    """A command was called in a way that cannot work."""
+
+    code = "usage"
+    exit_code = ExitCode.USAGE
+
+
+class DataFolderError(DocmillError):
+    """The data folder cannot be used."""
+
+    code = "data_folder"
+    exit_code = ExitCode.USAGE
+
+
+class DataFolderInUse(DataFolderError):
+    """Another process holds the data folder."""
+
+    code = "data_folder.in_use"
+    exit_code = ExitCode.SERVICE_DOWN
+
+
+class DataFolderTooNew(DataFolderError):
+    """The data folder was written by a newer version."""
+
+    code = "data_folder.too_new"
+
+
+class DiskFull(DataFolderError):
+    """No room is left where the data folder is."""
+
+    code = "disk.full"
+    exit_code = ExitCode.SERVICE_DOWN
+
+
+class ServiceDown(DocmillError):
+    """A service that is needed does not answer."""
+
+    code = "service.down"
+    exit_code = ExitCode.SERVICE_DOWN
+
+
+class StoreDown(ServiceDown):
+    """A store or the registry does not answer; the same call may work later."""
+
+    code = "store.down"
+
+
+class AddressInUse(ServiceDown):
+    """The address to listen on is taken."""
+
+    code = "address.in_use"
+
+
+class KnowledgeBaseUnknown(DocmillError):
+    """No knowledge base of that name."""
+
+    code = "knowledge_base.unknown"
+    exit_code = ExitCode.USAGE
+
+
+class DocumentUnknown(DocmillError):
+    """No document of that id in the knowledge base."""
+
+    code = "document.unknown"
+
+
+class RunUnknown(DocmillError):
+    """No run of that id in the knowledge base."""
+
+    code = "run.unknown"
+
+
+class QueryInvalid(DocmillError):
+    """A query that cannot be answered as it was put."""
+
+    code = "query.invalid"
+    exit_code = ExitCode.USAGE
+
+
+class AllStrategiesFailed(DocmillError):
+    """No strategy of the knowledge base could answer."""
+
+    code = "search.all_strategies_failed"
+    exit_code = ExitCode.SERVICE_DOWN
+
+
+class StoreRejected(DocmillError):
+    """The store refuses this data and would refuse it again."""
+
+    code = "store.rejected"
+
+
+class WrongDimension(StoreRejected):
+    """A vector's length is not the index's."""
+
+    code = "store.wrong_dimension"
+    exit_code = ExitCode.USAGE
+
+
+class SkipReason(StrEnum):
+    """Why a file is not indexed; the values are those of the API, the CLI and the counters."""
+
+    IGNORED = "ignored"
+    TOO_LARGE = "too_large"
+    BINARY = "binary"
+    SECRET = "secret"
+    UNREADABLE = "unreadable"
+    NOT_A_FILE = "not_a_file"
+    PARSER_FAILED = "parser_failed"
+
+
+class DocumentSkipped(DocmillError):
+    """A file that is not indexed.
+
+    Attributes:
+        reason: the kind, stable.
+        detail: one sentence for people.
+    """
+
+    code = "document.skipped"
+
+    def __init__(self, reason: SkipReason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+
+class RootUnavailable(DocmillError):
+    """The folder that holds the documents is not there, or is not the one that was scanned."""
+
+    code = "root.unavailable"
+    exit_code = ExitCode.SERVICE_DOWN
+
+
+class Superseded(DocmillError):
+    """The attempt lost its lease or belongs to an older epoch; another one does the work."""
+
+    code = "attempt.superseded"
+
+
+class ProviderError(DocmillError):
+    """A model provider did not do what was asked."""
+
+    code = "provider.error"
+    exit_code = ExitCode.SERVICE_DOWN
+
+
+class ProviderRateLimited(ProviderError):
+    """The provider asks to be called later."""
+
+    code = "provider.rate_limited"
+
+
+class ProviderTransient(ProviderError):
+    """The provider failed in a way that may pass."""
+
+    code = "provider.transient"
+
+
+class ProviderPermanent(ProviderError):
+    """The provider refuses, and would refuse again."""
+
+    code = "provider.permanent"

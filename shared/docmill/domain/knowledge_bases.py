@@ -1,0 +1,207 @@
+"""Knowledge bases as the rest of the code sees them: configuration with its defaults filled in and its paths resolved."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+#: Raised whenever loaders, chunkers or the stored form change what is stored for the same file.
+STORED_FORM_VERSION: Final = 1
+
+
+class StrategyKind(StrEnum):
+    """The retrieval strategies."""
+
+    CHUNKED_EMBEDDINGS = "chunked-embeddings"
+    SEMANTIC_EMBEDDINGS = "semantic-embeddings"
+    BM25 = "bm25"
+
+
+class Similarity(StrEnum):
+    """How two vectors are compared."""
+
+    COSINE = "cosine_similarity"
+    DOT_PRODUCT = "dot_product"
+    EUCLIDEAN = "euclidean"
+
+
+class FusionKind(StrEnum):
+    """How the lists of several strategies become one."""
+
+    RRF = "rrf"
+    WEIGHTED = "weighted"
+    MAX = "max"
+
+
+@dataclass(frozen=True, slots=True)
+class Chunking:
+    """How a strategy cuts documents; sizes are in characters."""
+
+    size: int = 1500
+    overlap: int = 75
+    code_aware: bool = False
+    respect_word_boundaries: bool = True
+    prepend_headings: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingModelSpec:
+    """Which embedding model, and how it is reached.
+
+    Attributes:
+        provider: ``local``, ``openai``, ``google``, ...; decides the adapter.
+        model: the provider's name of the model.
+        base_url: set for OpenAI-compatible servers other than OpenAI's own.
+        token_key: the environment variable that holds the credential.
+        batch_size: texts in one request.
+    """
+
+    provider: str
+    model: str
+    dimensions: int | None = None
+    base_url: str | None = None
+    token_key: str | None = None
+    batch_size: int = 50
+    max_concurrency: int | None = None
+
+    @property
+    def name(self) -> str:
+        """``provider/model``."""
+        return f"{self.provider}/{self.model}"
+
+
+@dataclass(frozen=True, slots=True)
+class StrategySpec:
+    """One retrieval strategy of a knowledge base.
+
+    Attributes:
+        name: unique in the knowledge base; the type where only one of it is there.
+        roots: files, folders and globs of its own, absolute; empty means the knowledge base's.
+        threshold: the least score, on the strategy's own scale.
+        limit: how many candidates it gives to the fusion.
+    """
+
+    name: str
+    kind: StrategyKind
+    threshold: float
+    limit: int = 5
+    chunking: Chunking = field(default_factory=Chunking)
+    roots: tuple[str, ...] = ()
+    respect_vcs: bool | None = None
+    embedding: EmbeddingModelSpec | None = None
+    similarity: Similarity = Similarity.COSINE
+    chat_model: str | None = None
+    semantic_prompt: str | None = None
+    ast_context: bool = False
+    k1: float = 1.5
+    b: float = 0.75
+    max_indexing_concurrency: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """How strategies' lists are fused; ``weights`` by strategy name, for ``weighted``."""
+
+    kind: FusionKind = FusionKind.RRF
+    k: int = 60
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reranking:
+    """The reranking that a knowledge base asks for."""
+
+    model: str
+    top_k: int | None = None
+    threshold: float = 0.5
+    criteria: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What happens to candidates after retrieval."""
+
+    fusion: Fusion = field(default_factory=Fusion)
+    deduplicate: bool = True
+    limit: int = 15
+    include_score: bool = False
+    return_full_content: bool = False
+    reranking: Reranking | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """The settings of ``answer:``."""
+
+    model: str
+    min_score: float | None = None
+    passages: int = 8
+    budget_chars: int = 12_000
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeBase:
+    """A named set of documents with its retrieval strategies.
+
+    Attributes:
+        base_folder: absolute; document ids are relative to it.
+        roots: files, folders and globs, absolute; a leading ``!`` excludes.
+        indexing_timeout_seconds: bound of one run; None is unbounded.
+        scan_interval_seconds: between full scans while watching.
+        max_file_size_bytes: larger text files are skipped.
+    """
+
+    name: str
+    base_folder: Path
+    roots: tuple[str, ...]
+    strategies: tuple[StrategySpec, ...]
+    description: str = ""
+    tool_name: str | None = None
+    tool_description: str | None = None
+    tool_instruction: str | None = None
+    respect_vcs: bool = True
+    allow_secrets: bool = False
+    results: Results = field(default_factory=Results)
+    answering: Answering | None = None
+    indexing_timeout_seconds: float | None = 1800.0
+    scan_interval_seconds: float = 900.0
+    max_file_size_bytes: int = 20 * 1024 * 1024
+    max_tokens_per_run: int | None = None
+
+    def strategy(self, name: str) -> StrategySpec:
+        """The strategy called ``name``; ``KeyError`` when there is none."""
+        return next(strategy for strategy in self.strategies if strategy.name == name)
+
+    @property
+    def pipeline_hash(self) -> str:
+        """16 hexadecimal digits over everything that shapes stored data; query-time settings are not in it."""
+        shape = {
+            "form": STORED_FORM_VERSION,
+            "strategies": [_shape_of(strategy) for strategy in sorted(self.strategies, key=lambda s: s.name)],
+        }
+        return hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _shape_of(strategy: StrategySpec) -> dict[str, object]:
+    shape: dict[str, object] = {
+        "name": strategy.name,
+        "kind": strategy.kind.value,
+        "chunking": asdict(strategy.chunking),
+    }
+    if strategy.embedding is not None:
+        shape["embedding"] = {
+            "model": strategy.embedding.name,
+            "base_url": strategy.embedding.base_url,
+            "dimensions": strategy.embedding.dimensions,
+            "similarity": strategy.similarity.value,
+        }
+    if strategy.kind is StrategyKind.SEMANTIC_EMBEDDINGS:
+        shape["semantic"] = {
+            "chat_model": strategy.chat_model,
+            "prompt": strategy.semantic_prompt,
+            "ast_context": strategy.ast_context,
+        }
+    return shape

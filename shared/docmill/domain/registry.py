@@ -1,0 +1,191 @@
+"""What the registry and the ledger say of documents: versions, entries, attempts, commits, garbage."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class DocumentState(StrEnum):
+    """The state of a document in an index set.
+
+    ``pending`` is never stored: it is a document with a ledger entry. ``gone`` entries are forgotten after the grace.
+    """
+
+    LIVE = "live"
+    PENDING = "pending"
+    EMPTY = "empty"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+    QUARANTINED = "quarantined"
+    GONE = "gone"
+
+
+class Lane(StrEnum):
+    """The queue in which a document waits."""
+
+    LIVE = "live"
+    BULK = "bulk"
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One committed generation.
+
+    Attributes:
+        generation: its number.
+        commit: the knowledge base's commit number at which it became live.
+        chunks: how many chunks it has, by strategy name; empty for an empty, skipped or gone document.
+    """
+
+    generation: int
+    commit: int
+    fingerprint: str
+    chunks: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A document in the registry of one index set.
+
+    Attributes:
+        state: LIVE, EMPTY, SKIPPED, FAILED, QUARANTINED or GONE. A FAILED document may still have a live version.
+        live: what queries are answered with; None when nothing was ever committed.
+        previous: what queries were answered with before.
+        stat: the packed ``StatSignature`` of the file as it was read, or "" when the file must be read again.
+        reason: why it is skipped or failed: ``<kind>: <sentence>``; "" otherwise.
+        size_bytes: of the file as it was read.
+        marked: its live version was found not to be whole; the next attempt must write.
+    """
+
+    state: DocumentState
+    live: Version | None
+    previous: Version | None = None
+    stat: str = ""
+    reason: str = ""
+    size_bytes: int = 0
+    marked: bool = False
+
+    def version_at(self, commit: int) -> "Version | None":
+        """The version that was live at commit number ``commit``.
+
+        Returns None when the document did not exist then.
+
+        Raises:
+            LookupError: that version is older than ``previous``: the query must search again.
+        """
+        if self.live is None or self.live.commit <= commit:
+            return self.live
+        if self.previous is None or self.previous.commit <= commit:
+            return self.previous
+        raise LookupError("the version is older than the previous one")
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a knowledge base stands: what a query reads first.
+
+    Attributes:
+        index_set: the set that is served; None while none was ever.
+    """
+
+    epoch: int
+    commit: int
+    index_set: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMessage:
+    """What travels through the queue: ids, never text."""
+
+    knowledge_base: str
+    document_id: str
+    ticket: int
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try to make a document's index state equal to its source; it holds the document's lease.
+
+    Attributes:
+        generation: minted for it; its fencing token.
+        tries: how often this ticket has begun, this time included.
+        run_id: the run that planned it, or "".
+    """
+
+    knowledge_base: str
+    document_id: str
+    ticket: int
+    generation: int
+    lane: Lane
+    run_id: str = ""
+    tries: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """Chunk counts of an attempt, recorded before its first write: ``{index set: {strategy: count}}``."""
+
+    attempt: Attempt
+    fingerprint: str
+    chunks: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """What becomes live, in every index set at once.
+
+    Attributes:
+        state: LIVE, EMPTY, SKIPPED or GONE.
+        counters: added to the run's counters by the same script (``chunks``, ``embedded``, ``reused``, ``tokens``).
+    """
+
+    attempt: Attempt
+    state: DocumentState
+    fingerprint: str
+    chunks: Mapping[str, Mapping[str, int]]
+    stat: str = ""
+    size_bytes: int = 0
+    reason: str = ""
+    counters: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CommitResult:
+    """What came of a commit.
+
+    Attributes:
+        committed: False means superseded: nothing was changed.
+        next_message: a new live ticket, when the document was changed meanwhile; the caller sends it.
+    """
+
+    committed: bool
+    next_message: TaskMessage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Garbage:
+    """A generation that is not live, on its way out of the stores.
+
+    Attributes:
+        chunks: ``{index set: {strategy: count}}``, or None when no intent was recorded: it wrote nothing.
+        deleted_once: it was deleted, and is deleted again after the grace.
+    """
+
+    document_id: str
+    generation: int
+    chunks: Mapping[str, Mapping[str, int]] | None
+    deleted_once: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QueueDepth:
+    """What the broker holds: messages in both lanes, and messages that a worker took and has not acknowledged."""
+
+    live: int
+    bulk: int
+    unacknowledged: int
+
+    @property
+    def total(self) -> int:
+        """All messages that may still be worked on."""
+        return self.live + self.bulk + self.unacknowledged

@@ -1,0 +1,1 @@
+"""Indexing: what happens to one document, from its bytes to a commit, and what cleans up behind it."""

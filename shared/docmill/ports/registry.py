@@ -1,0 +1,226 @@
+"""Registry, leases and run ledger of one knowledge base: three faces of one atomic state.
+
+All three of a knowledge base share one state: every method is one atomic step (one script on Redis). Times are the state's own clock.
+Any method raises ``StoreDown`` when the state cannot be reached.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+from docmill.domain.registry import (
+    Attempt,
+    Commit,
+    CommitResult,
+    DocumentState,
+    Entry,
+    Garbage,
+    Intent,
+    Lane,
+    Position,
+    TaskMessage,
+)
+from docmill.domain.runs import Run, RunState
+
+
+class Registry(Protocol):
+    """Which generation of each document is live."""
+
+    def position(self) -> Position:
+        """Epoch, commit number and served index set, read together. A state that was never opened has epoch 0."""
+        ...
+
+    def raise_epoch(self, at_least: int) -> int:
+        """Makes the epoch one more than it was, and no less than ``at_least``; returns it.
+
+        Attempts of older epochs can change nothing any more: their leases are void and their ledger entries count as expired.
+        """
+        ...
+
+    def serve(self, index_set: str) -> None:
+        """Makes ``index_set`` the one that queries read."""
+        ...
+
+    def forget_index_set(self, index_set: str) -> None:
+        """Removes all entries of an index set that is not served."""
+        ...
+
+    def index_sets(self) -> list[str]:
+        """The index sets that have entries or are served, sorted."""
+        ...
+
+    def entries(self, index_set: str, document_ids: Sequence[str]) -> tuple[int, dict[str, Entry]]:
+        """The epoch and the entries of these documents, read together; unknown documents are left out."""
+        ...
+
+    def stats(self, index_set: str, document_ids: Sequence[str]) -> list[str | None]:
+        """For each document the packed stat signature that a scan compares with; None when it is unknown, gone or failed.
+
+        "" means known, but to be read again (racy or marked).
+        """
+        ...
+
+    def scan(self, index_set: str) -> Iterator[tuple[str, Entry]]:
+        """Every entry, in no order; what changes meanwhile may be seen before or after. GONE entries are among them."""
+        ...
+
+    def page(self, index_set: str, *, after: str, limit: int, state: DocumentState | None) -> list[tuple[str, Entry]]:
+        """At most ``limit`` entries with an id above ``after`` in code-point order of the id, without GONE ones."""
+        ...
+
+    def counts(self, index_set: str) -> tuple[dict[DocumentState, int], dict[str, int]]:
+        """How many documents are in each stored state, and how many live chunks each strategy has."""
+        ...
+
+    def intents(self, intents: Sequence[Intent]) -> list[bool]:
+        """Records chunk counts before the first write; False for an attempt that has lost its lease or its epoch."""
+        ...
+
+    def commit(self, commits: Sequence[Commit]) -> list[CommitResult]:
+        """Makes generations live, each on its own.
+
+        A commit is carried out only if its epoch holds, the lease is still the attempt's, and the generation is above the live one. Then,
+        atomically: the commit number rises; in each index set live moves to previous and the new version becomes live; the new generation leaves
+        garbage and the old one enters it; the lease is released; the ticket ends; counters of the attempt's run rise; a document that was
+        changed meanwhile gets a new live ticket. Otherwise nothing changes.
+        """
+        ...
+
+    def mark(self, index_set: str, document_id: str, generation: int) -> None:
+        """Notes that the live version is not whole, if ``generation`` is still the live one."""
+        ...
+
+    def due_garbage(self, grace_seconds: float, limit: int) -> list[Garbage]:
+        """Generations that may be deleted now: noted at least the grace ago, neither live, nor leased, oldest first."""
+        ...
+
+    def settle_garbage(self, garbage: Sequence[Garbage]) -> None:
+        """Notes that these were deleted: after the first time they wait the grace again, after the second they are forgotten.
+
+        Those without chunk counts are forgotten at once.
+        """
+        ...
+
+    def forget_gone(self, grace_seconds: float, limit: int) -> int:
+        """Forgets entries that have been GONE for the grace; returns how many."""
+        ...
+
+    def unknown_generations(self, index_set: str, generations: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+        """Those of ``(document, generation)`` that are neither live, nor leased, nor in garbage."""
+        ...
+
+
+class Leases(Protocol):
+    """Locks with a short time to live. A lease of a document is taken by ``RunLedger.begin`` and belongs to a generation."""
+
+    def renew(self, attempts: Sequence[Attempt], ttl_seconds: float) -> list[bool]:
+        """Prolongs leases; False for one that has run out or is another's: an expired lease is never revived."""
+        ...
+
+    def expire_all(self) -> None:
+        """Lets every document lease run out now; only for a caller that knows that no holder is alive."""
+        ...
+
+    def acquire_role(self, role: str, holder: str, ttl_seconds: float) -> int | None:
+        """Takes or prolongs the lease of a role (``producer``, ``sweeper``) and returns its token; None while another holds it.
+
+        The token is the same while one holder prolongs it, and higher for every new holder.
+        """
+        ...
+
+    def release_role(self, role: str, token: int) -> None:
+        """Gives the role up, if ``token`` still holds it."""
+        ...
+
+
+class RunLedger(Protocol):
+    """One entry per document that is queued or in work, and the runs that planned them."""
+
+    def enqueue(self, document_ids: Sequence[str], lane: Lane, *, run_id: str = "") -> list[TaskMessage]:
+        """Plans work on documents; the caller sends the messages that are returned.
+
+        Leased: the document is noted as dirty and no message is returned. An entry that is there stays, without a message, except that a
+        live change of a document that waits in bulk gets a new ticket and a live message. Otherwise there is a new entry with a new ticket.
+        """
+        ...
+
+    def begin(self, message: TaskMessage, lease_seconds: float) -> Attempt | None:
+        """Takes the document's lease and mints a generation, noting it in garbage; clears dirty.
+
+        Returns None when the ticket is not the ledger's, or the lease is busy (then the document is noted as dirty).
+        """
+        ...
+
+    def finish(
+        self,
+        attempt: Attempt,
+        *,
+        unchanged: Mapping[str, str] | None = None,
+        failed: str = "",
+        stat: str = "",
+        counters: Mapping[str, int] | None = None,
+    ) -> CommitResult:
+        """Ends an attempt that commits nothing, only while its lease is its own.
+
+        Removes its ticket, releases the lease, and makes a new live ticket if the document is dirty.
+
+        Args:
+            attempt: what ends.
+            unchanged: ``{index set: fingerprint}``: the source equals the live version: its stat signature becomes ``stat``, where the
+                live fingerprint still is that one.
+            failed: the reason (``<kind>: <sentence>``) with which the document's entry becomes FAILED in every index set that is served or
+                has entries; its live version stays. The run's ``failed.<kind>`` rises.
+            stat: the packed stat signature that was read.
+            counters: added to the run's counters.
+        """
+        ...
+
+    def resend_expired(self, limit: int) -> list[TaskMessage]:
+        """Messages, with the same tickets, for entries that had begun and whose lease ran out; each is returned once per expiry."""
+        ...
+
+    def oldest_waiting(self, limit: int) -> list[TaskMessage]:
+        """Messages, with the same tickets, for the entries that have not begun, oldest first."""
+        ...
+
+    def outstanding(self) -> tuple[int, int]:
+        """How many entries wait, and how many are in work."""
+        ...
+
+    def start_run(self) -> tuple[Run, bool]:
+        """Starts a run, or marks the one that is going on for one more pass; True when it is new."""
+        ...
+
+    def wants_another_pass(self, run_id: str) -> bool:
+        """Whether a pass was asked for during this run; asking clears it."""
+        ...
+
+    def count(self, run_id: str, counters: Mapping[str, int]) -> None:
+        """Adds to a run's counters."""
+        ...
+
+    def scan_ended(self, run_id: str) -> None:
+        """The run plans nothing more: ``scanning`` becomes ``indexing``."""
+        ...
+
+    def complete(self, run_id: str) -> bool:
+        """Ends the run if its scan has ended and none of its tickets is left; True when it has ended, now or before.
+
+        ``complete`` becomes ``complete_with_errors`` when a ``failed.*`` counter is above 0.
+        """
+        ...
+
+    def end_run(self, run_id: str, state: RunState, error: str = "") -> list[str]:
+        """Ends the run with FAILED, TIMED_OUT or CANCELLED; its waiting tickets are removed, and their documents returned."""
+        ...
+
+    def run(self, run_id: str) -> Run | None:
+        """A run, or None; the last 100 are kept."""
+        ...
+
+    def current_run(self) -> Run | None:
+        """The run that is going on, else the last one, else None."""
+        ...
+
+    def last_complete_run(self) -> Run | None:
+        """The last run that is complete or complete_with_errors."""
+        ...

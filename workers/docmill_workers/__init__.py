@@ -1,0 +1,1 @@
+"""The worker side: the Celery task and what runs it."""
