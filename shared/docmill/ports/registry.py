@@ -78,10 +78,11 @@ class Registry(Protocol):
     def commit(self, commits: Sequence[Commit]) -> list[CommitResult]:
         """Makes generations live, each on its own.
 
-        A commit is carried out only if its epoch holds, the lease is still the attempt's, and the generation is above the live one. Then,
-        atomically: the commit number rises; in each index set live moves to previous and the new version becomes live; the new generation leaves
-        garbage and the old one enters it; the lease is released; the ticket ends; counters of the attempt's run rise; a document that was
-        changed meanwhile gets a new live ticket. Otherwise nothing changes.
+        A commit is carried out only if its epoch holds, the lease is still the attempt's, and the generation is above the live one.
+        Then, atomically: the commit number rises; in each index set live moves to previous and the new version becomes live; the new
+        generation leaves garbage and the old one enters it; the lease is released; the ticket ends; the counters rise, and with them in the
+        attempt's run ``indexed``, ``empty``, ``removed`` or ``skipped.<reason>`` by the state; a document that was changed meanwhile gets a
+        new live ticket. Otherwise nothing changes.
         """
         ...
 
