@@ -1,1 +1,1 @@
-"""Query service: HTTP."""
+"""The query service: HTTP over one or more knowledge bases."""

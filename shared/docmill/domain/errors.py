@@ -21,7 +21,10 @@ DocmillError
  │    └── WrongDimension           store.wrong_dimension       exit 2
  ├── DocumentSkipped               document.skipped            a file that is not indexed, with its reason
  ├── RootUnavailable               root.unavailable            exit 3  the documents' mount is not there
+ ├── SourceUnreadable              source.unreadable           the disk failed while a file was read
+ ├── SourceChanging                source.changing             a file that is being written to; the next attempt may work
  ├── Superseded                    attempt.superseded          the attempt lost its lease or its epoch
+ ├── DocumentDeadlineExceeded      document.deadline           one document took too long
  └── ProviderError                 provider.error              exit 3
       ├── ProviderRateLimited      provider.rate_limited
       ├── ProviderTransient        provider.transient
@@ -157,6 +160,13 @@ class AllStrategiesFailed(DocmillError):
     exit_code = ExitCode.SERVICE_DOWN
 
 
+class StrategyLate(DocmillError):
+    """A strategy did not answer within the query's time; the others did."""
+
+    code = "search.strategy_late"
+    exit_code = ExitCode.SERVICE_DOWN
+
+
 class StoreRejected(DocmillError):
     """The store refuses this data and would refuse it again."""
 
@@ -205,10 +215,28 @@ class RootUnavailable(DocmillError):
     exit_code = ExitCode.SERVICE_DOWN
 
 
+class SourceUnreadable(DocmillError):
+    """The disk or the mount failed while a file was read; the next attempt may work."""
+
+    code = "source.unreadable"
+
+
+class SourceChanging(DocmillError):
+    """A file kept changing while it was read; the next attempt may work."""
+
+    code = "source.changing"
+
+
 class Superseded(DocmillError):
     """The attempt lost its lease or belongs to an older epoch; another one does the work."""
 
     code = "attempt.superseded"
+
+
+class DocumentDeadlineExceeded(DocmillError):
+    """A document took longer than one document may."""
+
+    code = "document.deadline"
 
 
 class ProviderError(DocmillError):

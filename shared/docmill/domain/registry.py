@@ -136,7 +136,11 @@ class Commit:
 
     Attributes:
         state: LIVE, EMPTY, SKIPPED or GONE.
+        chunks: ``{index set: {strategy: count}}``; GONE applies to every index set that knows the document and needs none.
         counters: added to the run's counters by the same script (``chunks``, ``embedded``, ``reused``, ``tokens``).
+
+    Raises:
+        ValueError: another state, or no index set in which something becomes live.
     """
 
     attempt: Attempt
@@ -147,6 +151,12 @@ class Commit:
     size_bytes: int = 0
     reason: str = ""
     counters: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.state not in (DocumentState.LIVE, DocumentState.EMPTY, DocumentState.SKIPPED, DocumentState.GONE):
+            raise ValueError(f"{self.state} cannot be committed")
+        if not self.chunks and self.state is not DocumentState.GONE:
+            raise ValueError(f"the commit of {self.attempt.document_id!r} names no index set")
 
 
 @dataclass(frozen=True, slots=True)

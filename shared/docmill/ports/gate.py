@@ -2,7 +2,16 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
+
+HOLDER_SECONDS: Final = 10.0
+"""A holder that sent nothing for so long is dead, and its slots come back."""
+
+SLOT_POLL_SECONDS: Final = 0.1
+"""When to ask again while every slot is taken."""
+
+PROBE_POLL_SECONDS: Final = 0.5
+"""When to ask again, at the latest, while another request probes."""
 
 
 class GateState(StrEnum):

@@ -1,7 +1,9 @@
 """Registry, leases and run ledger of one knowledge base: three faces of one atomic state.
 
-All three of a knowledge base share one state: every method is one atomic step (one script on Redis). Times are the state's own clock.
-Any method raises ``StoreDown`` when the state cannot be reached.
+All three of a knowledge base share one state: every method is one atomic step (one script on Redis), except that ``scan`` and ``page`` may
+take several and that ``intents``, ``commit`` and ``settle_garbage`` take one per item. Times are the state's own clock. Any method raises
+``StoreDown`` when the state cannot be reached. While the epoch is 0 (never opened, or emptied) ``enqueue``, ``begin`` and ``start_run``
+raise ``StoreDown`` too: nothing may be minted before ``raise_epoch``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,8 +42,16 @@ class Registry(Protocol):
         """Makes ``index_set`` the one that queries read."""
         ...
 
+    def note(self, key: str, text: str | None) -> None:
+        """Keeps a short text of the knowledge base under ``key``; None forgets it."""
+        ...
+
+    def noted(self, key: str) -> str | None:
+        """The text that is kept under ``key``, or None."""
+        ...
+
     def forget_index_set(self, index_set: str) -> None:
-        """Removes all entries of an index set that is not served."""
+        """Removes all entries of an index set; ``ValueError`` for the one that is served. Its generations do not enter garbage."""
         ...
 
     def index_sets(self) -> list[str]:
@@ -83,6 +93,9 @@ class Registry(Protocol):
         generation leaves garbage and the old one enters it; the lease is released; the ticket ends; the counters rise, and with them in the
         attempt's run ``indexed``, ``empty``, ``removed`` or ``skipped.<reason>`` by the state; a document that was changed meanwhile gets a
         new live ticket. Otherwise nothing changes.
+
+        GONE applies to every index set that has an entry of the document, whatever ``chunks`` names; where none has, nothing becomes live
+        (the generation stays in garbage, ``removed`` does not rise), but the attempt ends.
         """
         ...
 
@@ -91,22 +104,25 @@ class Registry(Protocol):
         ...
 
     def due_garbage(self, grace_seconds: float, limit: int) -> list[Garbage]:
-        """Generations that may be deleted now: noted at least the grace ago, neither live, nor leased, oldest first."""
+        """Generations that may be deleted now: noted at least the grace ago, not live in any index set, not leased, oldest first.
+
+        ``chunks`` may name an index set that was forgotten since.
+        """
         ...
 
     def settle_garbage(self, garbage: Sequence[Garbage]) -> None:
         """Notes that these were deleted: after the first time they wait the grace again, after the second they are forgotten.
 
-        Those without chunk counts are forgotten at once.
+        Those without chunk counts are forgotten at once. One that is not as it was when ``due_garbage`` returned it is left alone.
         """
         ...
 
     def forget_gone(self, grace_seconds: float, limit: int) -> int:
-        """Forgets entries that have been GONE for the grace; returns how many."""
+        """Forgets entries that have been GONE for the grace; returns how many, at most ``limit``, over all index sets."""
         ...
 
     def unknown_generations(self, index_set: str, generations: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
-        """Those of ``(document, generation)`` that are neither live, nor leased, nor in garbage."""
+        """Those of ``(document, generation)`` that are neither live in this index set, nor leased, nor in garbage."""
         ...
 
 
@@ -124,7 +140,7 @@ class Leases(Protocol):
     def acquire_role(self, role: str, holder: str, ttl_seconds: float) -> int | None:
         """Takes or prolongs the lease of a role (``producer``, ``sweeper``) and returns its token; None while another holds it.
 
-        The token is the same while one holder prolongs it, and higher for every new holder.
+        The token is the same while one holder prolongs it, and higher for every new holder, also after the state was lost.
         """
         ...
 
@@ -141,6 +157,7 @@ class RunLedger(Protocol):
 
         Leased: the document is noted as dirty and no message is returned. An entry that is there stays, without a message, except that a
         live change of a document that waits in bulk gets a new ticket and a live message. Otherwise there is a new entry with a new ticket.
+        For a run that has ended nothing is planned. ``ValueError`` for an empty id or one with a line break.
         """
         ...
 
@@ -167,7 +184,7 @@ class RunLedger(Protocol):
         Args:
             attempt: what ends.
             unchanged: ``{index set: fingerprint}``: the source equals the live version: its stat signature becomes ``stat``, where the
-                live fingerprint still is that one.
+                live fingerprint still is that one. A FAILED entry becomes LIVE again, or EMPTY when its live version has no chunks.
             failed: the reason (``<kind>: <sentence>``) with which the document's entry becomes FAILED in every index set that is served or
                 has entries; its live version stays. The run's ``failed.<kind>`` rises.
             stat: the packed stat signature that was read.
@@ -196,7 +213,7 @@ class RunLedger(Protocol):
         ...
 
     def count(self, run_id: str, counters: Mapping[str, int]) -> None:
-        """Adds to a run's counters."""
+        """Adds to a run's counters; a run that is not known is left alone."""
         ...
 
     def scan_ended(self, run_id: str) -> None:
@@ -206,16 +223,19 @@ class RunLedger(Protocol):
     def complete(self, run_id: str) -> bool:
         """Ends the run if its scan has ended and none of its tickets is left; True when it has ended, now or before.
 
-        ``complete`` becomes ``complete_with_errors`` when a ``failed.*`` counter is above 0.
+        A run that is not known any more has ended. ``complete`` becomes ``complete_with_errors`` when a ``failed.*`` counter is above 0.
         """
         ...
 
     def end_run(self, run_id: str, state: RunState, error: str = "") -> list[str]:
-        """Ends the run with FAILED, TIMED_OUT or CANCELLED; its waiting tickets are removed, and their documents returned."""
+        """Ends the run with FAILED, TIMED_OUT or CANCELLED; its waiting tickets are removed, and their documents returned.
+
+        A run that is not known or has ended stays as it is. ``ValueError`` for another state.
+        """
         ...
 
     def run(self, run_id: str) -> Run | None:
-        """A run, or None; the last 100 are kept."""
+        """A run, or None; the last 100 and the last complete one are kept."""
         ...
 
     def current_run(self) -> Run | None:

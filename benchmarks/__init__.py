@@ -1,0 +1,1 @@
+"""Benchmarks: figures for the README and the reference, each printed by a command."""

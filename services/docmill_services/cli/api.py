@@ -1,0 +1,99 @@
+"""API: how commands ask the query service: the one that runs on the data folder, or one opened for this command alone."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from docmill.adapters.embedded.data_folder import running_server
+from docmill.bootstrap import open_engine
+from docmill.config.settings import Settings
+from docmill.domain.errors import DocmillError, ExitCode, ServiceDown
+from docmill_services.embedded_backend import serve_engine
+from docmill_services.origin import Origin
+
+_TIMEOUT_SECONDS = 30.0
+
+
+class ApiError(DocmillError):
+    """What the query service answered instead of data."""
+
+    def __init__(self, message: str, exit_code: ExitCode) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code  # type: ignore[misc]  # decided by the answer's code
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """A connection to a query service."""
+
+    client: httpx.Client
+
+    def get(self, path: str, **parameters: Any) -> Any:
+        """The JSON of ``path``; raises ``ApiError`` or ``ServiceDown``."""
+        wanted = {name: value for name, value in parameters.items() if value is not None}
+        return self._ask("GET", path, params=wanted)
+
+    def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """The JSON that answers ``body``; raises ``ApiError`` or ``ServiceDown``."""
+        return self._ask("POST", path, json=body if body is not None else {})
+
+    def _ask(self, method: str, path: str, **request: Any) -> Any:
+        try:
+            response = self.client.request(method, path, **request)
+        except httpx.HTTPError as error:
+            raise ServiceDown(f"the query service at {self.client.base_url} does not answer: {error}") from error
+        if response.is_success:
+            return response.json()
+        raise _error_of(response)
+
+
+def _error_of(response: httpx.Response) -> ApiError:
+    try:
+        problem = response.json()
+        code, detail = str(problem.get("code", "")), str(problem.get("detail") or problem.get("title"))
+    except ValueError:
+        code, detail = "", f"the query service answered {response.status_code}"
+    return ApiError(detail, _exit_codes().get(code, ExitCode.USAGE if response.status_code < 500 else ExitCode.SERVICE_DOWN))
+
+
+def _exit_codes() -> dict[str, ExitCode]:
+    found: dict[str, ExitCode] = {}
+    waiting: list[type[DocmillError]] = [DocmillError]
+    while waiting:
+        kind = waiting.pop()
+        found[kind.code] = kind.exit_code
+        waiting.extend(kind.__subclasses__())
+    return found
+
+
+@contextmanager
+def open_api(origin: Origin, data_dir: Path) -> Iterator[Api]:
+    """The service that runs on ``data_dir``; without one, the data folder is opened for the time of the command.
+
+    Raises:
+        ServiceDown: a process holds the data folder and does not listen yet, or nothing was indexed.
+    """
+    running = running_server(data_dir)
+    if running is not None:
+        if running.url is None:
+            raise ServiceDown(f"docmill (process {running.pid}) is starting or indexing without HTTP on {data_dir}; try again in a moment")
+        with httpx.Client(base_url=running.url, timeout=_TIMEOUT_SECONDS) as client:
+            yield Api(client)
+        return
+    if Origin.saved(data_dir) is None:
+        raise ServiceDown(f"nothing was indexed into {data_dir} yet; run: docmill up FOLDER")
+    engine = open_engine(origin.configuration(), Settings.from_environment(os.environ), data_dir, os.environ)
+    try:
+        server = serve_engine(engine, "127.0.0.1", 0)
+        try:
+            with httpx.Client(base_url=server.url, timeout=_TIMEOUT_SECONDS) as client:
+                yield Api(client)
+        finally:
+            server.stop()
+    finally:
+        engine.close()

@@ -1,0 +1,55 @@
+"""Finding: which configuration and which data folder a command means."""
+
+from pathlib import Path
+
+from docmill.config.loading import Configuration, find_configuration
+from docmill.domain.errors import ConfigurationNotFound, UsageError
+from docmill_services.origin import Origin
+
+DEFAULT_DATA_DIR = Path(".docmill")
+
+
+def origin_of(target: Path | None, config: Path | None, data_dir: Path, name: str | None) -> Origin:
+    """What a command works on: the path or ``--config``, else what the data folder was made for, else ``docmill.yaml`` upwards.
+
+    Raises:
+        UsageError: two things were named.
+        ConfigurationNotFound: nothing was named or found.
+    """
+    if target is not None and config is not None:
+        raise UsageError("name a path or --config, not both")
+    chosen = target or config
+    if chosen is not None:
+        return _named(chosen, name)
+    saved = Origin.saved(data_dir)
+    if saved is not None:
+        return saved
+    found = find_configuration(Path.cwd())
+    if found is not None:
+        return Origin(config=found)
+    raise ConfigurationNotFound(f"no docmill.yaml here or above, and nothing was indexed into {data_dir} yet; run: docmill up FOLDER")
+
+
+def _named(path: Path, name: str | None) -> Origin:
+    path = path.expanduser().absolute()
+    if path.is_dir():
+        return Origin(folder=path, name=name)
+    if not path.exists():
+        raise ConfigurationNotFound(f"{path} does not exist; name a folder to index, or a configuration file")
+    return Origin(config=path)
+
+
+def knowledge_base_name(configuration: Configuration, wanted: str | None) -> str:
+    """The knowledge base that a command means.
+
+    Raises:
+        UsageError: there are several, and none was named.
+    """
+    names = [knowledge_base.name for knowledge_base in configuration.knowledge_bases]
+    if wanted is not None:
+        if wanted not in names:
+            raise UsageError(f"no knowledge base is called {wanted!r}; there are: {', '.join(names)}")
+        return wanted
+    if len(names) > 1:
+        raise UsageError(f"several knowledge bases are configured; name one with --kb: {', '.join(names)}")
+    return names[0]

@@ -1,0 +1,129 @@
+"""Progress: how an indexing run goes, drawn on a terminal, one line a second elsewhere."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from rich.live import Live
+from rich.text import Text
+
+from docmill.domain.runs import Run, RunState
+from docmill_services.cli.output import err
+
+_DONE = ("indexed", "empty", "removed")
+_REFRESH_SECONDS = 0.25
+_LINE_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Where a run stands; rates per second since it began."""
+
+    done: int
+    planned: int
+    unchanged: int
+    failed: int
+    skipped: int
+    seen: int
+    files_per_second: float
+    chunks_per_second: float
+    seconds_left: float | None
+
+
+def pace_of(run: Run, now: float) -> Pace:
+    """Reads a run's counters; ``now`` in seconds since 1970, by the clock that started the run."""
+    counters = run.counters
+    skipped = sum(value for name, value in counters.items() if name.startswith("skipped."))
+    failed = sum(value for name, value in counters.items() if name.startswith("failed."))
+    done = sum(counters.get(name, 0) for name in _DONE) + skipped + failed
+    elapsed = max(0.001, (run.finished_at or now) - run.started_at)
+    rate = done / elapsed
+    left = run.pending / rate if rate > 0 and run.state is not RunState.SCANNING else None
+    return Pace(
+        done,
+        counters.get("planned", 0),
+        counters.get("unchanged", 0),
+        failed,
+        skipped,
+        counters.get("seen", 0),
+        rate,
+        counters.get("chunks", 0) / elapsed,
+        left,
+    )
+
+
+def line_of(name: str, run: Run, pace: Pace) -> str:
+    """One line for people, which says what is being waited for."""
+    parts = [f"{name}: {run.state.value.replace('_', ' ')}", f"{pace.done}/{pace.done + run.pending} files"]
+    if pace.unchanged:
+        parts.append(f"{pace.unchanged} unchanged")
+    parts.append(f"{pace.files_per_second:.0f} files/s")
+    parts.append(f"{pace.chunks_per_second:.0f} chunks/s")
+    if pace.skipped:
+        parts.append(f"{pace.skipped} skipped")
+    if pace.failed:
+        parts.append(f"{pace.failed} failed")
+    if not run.state.final:
+        if pace.seconds_left is not None:
+            parts.append(f"about {_duration(pace.seconds_left)} left")
+        parts.append("scanning and indexing" if run.state is RunState.SCANNING else f"waiting for {run.pending} documents")
+    if run.error:
+        parts.append(run.error)
+    return ", ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def follow(runs: Callable[[], Mapping[str, Run]], wait: Callable[[float], bool], check: Callable[[], None]) -> Mapping[str, Run]:
+    """Shows runs until all have ended or ``wait`` says that somebody wants to stop; returns them as they then are.
+
+    Args:
+        runs: reads them, by knowledge base.
+        wait: waits so many seconds; True means stop.
+        check: raises when indexing cannot go on.
+    """
+    if err.is_terminal:
+        with Live(console=err, auto_refresh=False, transient=True) as live:
+            return _follow(runs, wait, check, _REFRESH_SECONDS, lambda lines: live.update(Text("\n".join(lines)), refresh=True))
+    return _follow(runs, wait, check, _LINE_SECONDS, lambda lines: err.print("\n".join(lines), markup=False))
+
+
+def _follow(
+    runs: Callable[[], Mapping[str, Run]],
+    wait: Callable[[float], bool],
+    check: Callable[[], None],
+    interval_seconds: float,
+    show: Callable[[list[str]], None],
+) -> Mapping[str, Run]:
+    last: list[str] = []
+    while True:
+        check()
+        now = runs()
+        lines = [line_of(name, run, pace_of(run, time.time())) for name, run in now.items()]
+        ended = all(run.state.final for run in now.values())
+        if not ended and lines != last:
+            show(lines)
+            last = lines
+        if ended or wait(interval_seconds):
+            return now
+
+
+def summary_of(name: str, run: Run) -> list[str]:
+    """What a run came to, with the reasons of what was not indexed."""
+    pace = pace_of(run, time.time())
+    counters = run.counters
+    seconds = (run.finished_at or time.time()) - run.started_at
+    reasons = [f"{count} {key.replace('.', ' ', 1)}" for key, count in sorted(counters.items()) if key.startswith(("skipped.", "failed."))]
+    lines = [
+        f"{name}: {run.state.value.replace('_', ' ')} in {seconds:.1f} s: {counters.get('indexed', 0)} indexed, "
+        f"{pace.unchanged} unchanged, {counters.get('removed', 0)} removed, {counters.get('empty', 0)} empty, "
+        f"{counters.get('chunks', 0)} chunks ({counters.get('embedded', 0)} embedded, {counters.get('reused', 0)} reused)"
+    ]
+    if reasons:
+        lines.append(f"{name}: {', '.join(reasons)}")
+    if run.error:
+        lines.append(f"{name}: {run.error}")
+    return lines

@@ -1,0 +1,80 @@
+"""``docmill search``."""
+
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from docmill.domain.errors import ExitCode
+from docmill_services.cli.api import open_api
+from docmill_services.cli.finding import knowledge_base_name, origin_of
+from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir, KnowledgeBaseName
+from docmill_services.cli.output import out, print_json, say
+
+_SHOWN_CHARACTERS = 300
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for: words, identifiers or a question.")],
+    kb: KnowledgeBaseName = None,
+    limit: Annotated[int | None, typer.Option(help="How many results.")] = None,
+    strategy: Annotated[list[str] | None, typer.Option(help="Only this strategy; may be repeated.")] = None,
+    path: Annotated[str | None, typer.Option(help="Only documents whose path matches this glob.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show where each strategy placed a result.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Show whole documents.")] = False,
+    config: Config = None,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    as_json: AsJson = False,
+) -> int:
+    """Search what is indexed; asks a running docmill, or opens the data folder when none runs."""
+    origin = origin_of(None, config, data_dir, None)
+    name = knowledge_base_name(origin.configuration(), kb)
+    body: dict[str, Any] = {"query": query, "include_score": True, "explain": explain}
+    if limit is not None:
+        body["limit"] = limit
+    if strategy:
+        body["strategies"] = strategy
+    if path is not None:
+        body["filter"] = {"path_glob": path}
+    if full:
+        body["return_full_content"] = True
+    with open_api(origin, data_dir) as api:
+        found = api.post(f"/v1/knowledge-bases/{name}/search", body)
+    if as_json:
+        print_json(found)
+    else:
+        _show(found, full=full)
+    return ExitCode.OK if found["results"] else ExitCode.FINDINGS
+
+
+def _show(found: dict[str, Any], *, full: bool) -> None:
+    for result in found["results"]:
+        place = f"{result['path']}:{result['start_line']}-{result['end_line']}"
+        line = Text(f"{result['rank']:>2}. ")
+        line.append(place, style="bold cyan")
+        headings = " › ".join(result["headings"])
+        if headings:
+            line.append(f"  {headings}", style="green")
+        if result.get("score") is not None:
+            line.append(f"  {result['score']:.4f}", style="dim")
+        if result["stale"]:
+            line.append("  changed since", style="yellow")
+        out.print(line)
+        text = result["text"] if full else _shortened(result["text"])
+        out.print(Text("    " + text.replace("\n", "\n    ")))
+        for name, trace in (result.get("strategies") or {}).items():
+            out.print(Text(f"    {name}: rank {trace['rank']}, score {trace['score']:.4f}", style="dim"))
+    if not found["results"]:
+        say("no results")
+    for degraded in found["degraded"]:
+        say(f"without {degraded['strategy']}: {degraded['reason']}")
+    pending = found["freshness"]["pending"]
+    if pending:
+        say(f"{pending} documents are still waiting or in work")
+
+
+def _shortened(text: str) -> str:
+    text = text.strip("\n")
+    if len(text) <= _SHOWN_CHARACTERS:
+        return text
+    return text[:_SHOWN_CHARACTERS].rsplit("\n", 1)[0].rstrip() + " …"

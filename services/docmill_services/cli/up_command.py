@@ -1,0 +1,150 @@
+"""``docmill up`` and ``docmill index``."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from docmill.adapters.embedded.data_folder import running_server
+from docmill.bootstrap import Engine, open_engine
+from docmill.config import missing_roots
+from docmill.config.loading import Configuration
+from docmill.config.settings import Settings
+from docmill.domain.errors import ConfigurationNotFound, DataFolderInUse, ExitCode
+from docmill.domain.runs import Run, RunState
+from docmill.telemetry.logs import configure_logs
+from docmill_services.cli.finding import origin_of
+from docmill_services.cli.index_over_http import index_over_http
+from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir, LogLevel
+from docmill_services.cli.output import print_json, say
+from docmill_services.cli.progress import follow, summary_of
+from docmill_services.embedded import EmbeddedService
+from docmill_services.origin import Origin
+
+DEFAULT_PORT = 8700
+
+
+def up(
+    target: Annotated[Path | None, typer.Argument(help="A folder to index, or a configuration file.", show_default=False)] = None,
+    name: Annotated[str | None, typer.Option(help="Name of a folder's knowledge base.")] = None,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = DEFAULT_PORT,
+    once: Annotated[bool, typer.Option("--once", help="Index, and end when the run is complete.")] = False,
+    no_watch: Annotated[bool, typer.Option("--no-watch", help="Do not follow changes of files.")] = False,
+    config: Config = None,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    log_level: LogLevel = "warning",
+) -> int:
+    """Index a folder or what a configuration names, keep it true while files change, and answer searches."""
+    configure_logs(level=log_level)
+    origin = origin_of(target, config, data_dir, name)
+    configuration = _readable(origin)
+    with _stop_signal() as stopping, _opened(configuration, data_dir) as engine:
+        service = EmbeddedService(engine, origin, watch=not (no_watch or once), log_level=log_level)
+        try:
+            url = service.start(host, port)
+            say(f'docmill answers at {url} (data in {data_dir}); docmill search "..." asks it, Ctrl-C stops it')
+            runs = _follow_service(service, stopping)
+            if once:
+                return _exit_code(runs)
+            if not stopping.is_set():
+                say("watching for changes" if not no_watch else "not watching for changes")
+            while not stopping.wait(0.5):
+                service.check()
+        finally:
+            service.stop()
+    return ExitCode.INTERRUPTED
+
+
+def index(
+    target: Annotated[Path | None, typer.Argument(help="A folder to index, or a configuration file.", show_default=False)] = None,
+    name: Annotated[str | None, typer.Option(help="Name of a folder's knowledge base.")] = None,
+    config: Config = None,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    as_json: AsJson = False,
+    log_level: LogLevel = "warning",
+) -> int:
+    """Index once and end; the exit code says how the run ended. Beside a running docmill it asks that one for a run."""
+    configure_logs(level=log_level)
+    origin = origin_of(target, config, data_dir, name)
+    configuration = _readable(origin)
+    with _stop_signal() as stopping:
+        running = running_server(data_dir)
+        if running is not None:
+            if running.url is None:
+                raise DataFolderInUse(f"process {running.pid} is indexing into {data_dir}; wait for it, or use another --data-dir")
+            runs = index_over_http(running.url, [one.name for one in configuration.knowledge_bases], stopping)
+        else:
+            with _opened(configuration, data_dir) as engine:
+                service = EmbeddedService(engine, origin, watch=False, log_level=log_level)
+                try:
+                    service.start(None, 0)
+                    runs = _follow_service(service, stopping)
+                finally:
+                    service.stop()
+    if as_json:
+        print_json({name: {"state": run.state.value, "counters": dict(run.counters), "error": run.error} for name, run in runs.items()})
+    return _exit_code(runs)
+
+
+def _readable(origin: Origin) -> Configuration:
+    """The configuration, with its warnings said, once its documents were looked for."""
+    configuration = origin.configuration()
+    for line in (*configuration.warnings, *configuration.notes):
+        say(line)
+    missing = {kb.name: missing_roots(kb) for kb in configuration.knowledge_bases}
+    nothing_there = [name for name, roots in missing.items() if roots]
+    if nothing_there:
+        first = missing[nothing_there[0]][0]
+        raise ConfigurationNotFound(f"{first} does not exist (docs of {nothing_there[0]}); what was indexed before is kept")
+    return configuration
+
+
+@contextmanager
+def _opened(configuration: Configuration, data_dir: Path) -> Iterator[Engine]:
+    engine = open_engine(configuration, Settings.from_environment(os.environ), data_dir, os.environ)
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+@contextmanager
+def _stop_signal() -> Iterator[threading.Event]:
+    """An event that Ctrl-C and SIGTERM set; a second Ctrl-C ends the process at once."""
+    stopping = threading.Event()
+
+    def stop(number: int, _frame: object) -> None:
+        if stopping.is_set():
+            os._exit(ExitCode.INTERRUPTED)
+        stopping.set()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopping
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _follow_service(service: EmbeddedService, stopping: threading.Event) -> Mapping[str, Run]:
+    runs = follow(service.runs_now, stopping.wait, service.check)
+    if not stopping.is_set():
+        for name, run in runs.items():
+            for line in summary_of(name, run):
+                say(line)
+    return runs
+
+
+def _exit_code(runs: Mapping[str, Run]) -> ExitCode:
+    states = {run.state for run in runs.values()}
+    if any(not state.final for state in states) or RunState.CANCELLED in states:
+        return ExitCode.INTERRUPTED
+    if states & {RunState.FAILED, RunState.TIMED_OUT}:
+        return ExitCode.SERVICE_DOWN
+    return ExitCode.FINDINGS if RunState.COMPLETE_WITH_ERRORS in states else ExitCode.OK

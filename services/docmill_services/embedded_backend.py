@@ -1,0 +1,134 @@
+"""The query service's view of a knowledge base in the process that owns its stores."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import Final
+
+from docmill.bootstrap import Engine, OpenKnowledgeBase
+from docmill.domain.errors import DocmillError, RunUnknown
+from docmill.domain.knowledge_bases import KnowledgeBase, StrategyKind
+from docmill.domain.runs import Run, RunState
+from docmill.indexing.targets import Target
+from docmill.ports.registry import Registry, RunLedger
+from docmill.ports.stores import ChunkStore
+from docmill.retrieval.query_vectors import QueryVectors
+from docmill.retrieval.retrievers import LexicalRetriever, Retriever, VectorRetriever
+from docmill.retrieval.search import Searcher
+from docmill_services.query.app import make_app
+from docmill_services.query.backend import ProviderGate
+from docmill_services.query.serve import RunningServer, serve
+
+#: The note that the producer keeps while it is told of changes.
+WATCHING: Final = "watching"
+_STRATEGY_THREADS: Final = 8
+
+
+class EmbeddedBackend:
+    """The ``Backend`` of one knowledge base."""
+
+    def __init__(self, engine: Engine, opened: OpenKnowledgeBase, executor: Executor, vectors: QueryVectors) -> None:
+        """``executor`` runs strategies that wait; ``vectors`` keeps those of recent queries."""
+        self._engine = engine
+        self._opened = opened
+        self._executor = executor
+        self._vectors = vectors
+        self._searchers: dict[str, Searcher] = {}
+
+    @property
+    def settings(self) -> KnowledgeBase:
+        """See ``Backend.settings``."""
+        return self._opened.specification
+
+    @property
+    def searcher(self) -> Searcher:
+        """The searcher over the set that is served; each set is searched as it was configured when it was made."""
+        target = self._opened.index_sets.served()
+        if target.index_set not in self._searchers:
+            self._searchers[target.index_set] = self._searcher(target)
+        return self._searchers[target.index_set]
+
+    @property
+    def registry(self) -> Registry:
+        """See ``Backend.registry``."""
+        return self._opened.state.registry
+
+    @property
+    def ledger(self) -> RunLedger:
+        """See ``Backend.ledger``."""
+        return self._opened.state.ledger
+
+    @property
+    def stores(self) -> Mapping[str, ChunkStore]:
+        """See ``Backend.stores``."""
+        return {"vectors": self._engine.vectors, "lexical": self._engine.lexical}
+
+    @property
+    def strategy_stores(self) -> Mapping[str, ChunkStore]:
+        """See ``Backend.strategy_stores``."""
+        target = self._opened.index_sets.served()
+        return {strategy.name: target.store(strategy) for strategy in target.knowledge_base.strategies}
+
+    @property
+    def watching(self) -> bool:
+        """See ``Backend.watching``."""
+        try:
+            return self.registry.noted(WATCHING) is not None
+        except DocmillError:
+            return False  # what cannot be asked is not known to watch; the registry's own state says why
+
+    def start_run(self) -> Run:
+        """See ``Backend.start_run``."""
+        return self.ledger.start_run()[0]
+
+    def cancel_run(self, run_id: str) -> None:
+        """See ``Backend.cancel_run``."""
+        run = self.ledger.run(run_id)
+        if run is None:
+            raise RunUnknown(f"there is no run {run_id!r}")
+        if not run.state.final:
+            self.ledger.end_run(run_id, RunState.CANCELLED, "cancelled by request")
+
+    def gates(self) -> Sequence[ProviderGate]:
+        """See ``Backend.gates``: none before providers share a gate."""
+        return ()
+
+    def read_text(self, document_id: str) -> str | None:
+        """See ``Backend.read_text``."""
+        try:
+            return self._opened.source.text_of(document_id)
+        except DocmillError:
+            return None  # it cannot be had: the caller shows what is indexed
+
+    def stat_of(self, document_id: str) -> str | None:
+        """See ``Backend.stat_of``."""
+        return self._opened.source.stat_of(document_id) or None
+
+    def _searcher(self, target: Target) -> Searcher:
+        return Searcher(
+            target.knowledge_base,
+            _retrievers(target, self._vectors),
+            self.registry,
+            self.ledger,
+            executor=self._executor,
+            clock=self._engine.clock,
+            read_text=self.read_text,
+            stat_of=self.stat_of,
+            timeout_seconds=self._engine.settings.query_timeout_seconds,
+        )
+
+
+def _retrievers(target: Target, vectors: QueryVectors) -> list[Retriever]:
+    return [
+        LexicalRetriever(strategy, target.lexical, in_process=True)
+        if strategy.kind is StrategyKind.BM25
+        else VectorRetriever(strategy, target.vectors, target.models[strategy.name], vectors, in_process=True)
+        for strategy in target.knowledge_base.strategies
+    ]
+
+
+def serve_engine(engine: Engine, host: str, port: int) -> RunningServer:
+    """Starts to answer HTTP for every knowledge base of ``engine``; raises as ``serve``."""
+    executor = ThreadPoolExecutor(_STRATEGY_THREADS, thread_name_prefix="docmill-strategy")
+    vectors = QueryVectors()
+    backends = {name: EmbeddedBackend(engine, opened, executor, vectors) for name, opened in engine.knowledge_bases.items()}
+    return serve(make_app(backends), host, port)

@@ -1,0 +1,65 @@
+"""Origin: what a data folder was made for, so that other commands and the producer find the same configuration."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+from docmill.config.loading import Configuration, configuration_for_folder, load_configuration
+
+_FILE: Final = "origin.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A configuration file, or a folder with the name of its knowledge base; both absolute."""
+
+    config: Path | None = None
+    folder: Path | None = None
+    name: str | None = None
+
+    def configuration(self) -> Configuration:
+        """Reads it.
+
+        Raises:
+            ConfigurationError: it is not there, or not valid.
+        """
+        if self.config is not None:
+            return load_configuration(self.config)
+        if self.folder is None:
+            raise ValueError("an origin has a configuration file or a folder")
+        return configuration_for_folder(self.folder, name=self.name)
+
+    def save(self, data_folder: Path) -> None:
+        """Keeps it in the data folder."""
+        (data_folder / _FILE).write_text(self.as_json(), encoding="utf-8")
+
+    def as_json(self) -> str:
+        """One line."""
+        return json.dumps(
+            {
+                "config": str(self.config) if self.config else None,
+                "folder": str(self.folder) if self.folder else None,
+                "name": self.name,
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """What ``as_json`` wrote; raises ``ValueError`` for anything else."""
+        found = json.loads(text)
+        if not isinstance(found, dict) or not (found.get("config") or found.get("folder")):
+            raise ValueError("not an origin")
+        return cls(
+            config=Path(found["config"]) if found.get("config") else None,
+            folder=Path(found["folder"]) if found.get("folder") else None,
+            name=found.get("name"),
+        )
+
+    @classmethod
+    def saved(cls, data_folder: Path) -> Self | None:
+        """What the data folder was made for, or None."""
+        try:
+            return cls.from_json((data_folder / _FILE).read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            return None

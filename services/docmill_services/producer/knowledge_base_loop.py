@@ -1,0 +1,136 @@
+"""One knowledge base's loop: carries out runs that were asked for, starts one when a scan is due, and watches in between."""
+
+import threading
+import time
+from collections.abc import Mapping
+
+import structlog
+
+from docmill.documents.selection import Selection
+from docmill.domain.errors import DocmillError
+from docmill.domain.knowledge_bases import KnowledgeBase
+from docmill.domain.runs import RunState
+from docmill.indexing.index_sets import sets_to_fill
+from docmill.ports.queue import TaskQueue
+from docmill.ports.state import KnowledgeBaseState
+from docmill_services.producer.passes import Pass, Stopped
+from docmill_services.producer.planning import share_of_window
+from docmill_services.producer.scan import Scan
+from docmill_services.producer.watching import Watcher
+
+_log = structlog.get_logger(__name__)
+_LOOK_SECONDS = 0.1
+_RETRY_SECONDS = 1.0
+WATCHING = "watching"
+
+
+class Window:
+    """How many documents may be outstanding, shared among the knowledge bases that have work."""
+
+    def __init__(self, size: int, states: Mapping[str, KnowledgeBaseState]) -> None:
+        """``size`` is over all of ``states``."""
+        self._size = size
+        self._states = states
+
+    def room(self, name: str) -> int:
+        """How many more documents ``name`` may have outstanding now."""
+        outstanding = {other: sum(state.ledger.outstanding()) for other, state in self._states.items()}
+        busy = sum(1 for other, count in outstanding.items() if count or other == name)
+        return share_of_window(self._size, outstanding[name], busy)
+
+
+class KnowledgeBaseLoop:
+    """Serves one knowledge base in a thread."""
+
+    def __init__(
+        self,
+        specification: KnowledgeBase,
+        state: KnowledgeBaseState,
+        tasks: TaskQueue,
+        selection: Selection,
+        window: Window,
+        stopping: threading.Event,
+        *,
+        watch: bool,
+    ) -> None:
+        """Nothing runs before ``serve``."""
+        self.name = specification.name
+        self._specification = specification
+        self._state = state
+        self._tasks = tasks
+        self._selection = selection
+        self._window = window
+        self._stopping = stopping
+        self._watch = watch
+        self._last_scan: float | None = None
+
+    def serve(self) -> None:
+        """Works until the process stops; an error interrupts the work and is made good by the next round."""
+        if self._watch:
+            threading.Thread(target=self._watch_until_stopped, name=f"docmill-watch-{self.name}", daemon=True).start()
+        while not self._stopping.is_set():
+            try:
+                self._round()
+                self._stopping.wait(_LOOK_SECONDS)
+            except Stopped:
+                return
+            except DocmillError as error:
+                _log.warning("producer_interrupted", knowledge_base=self.name, error=str(error))
+                self._stopping.wait(_RETRY_SECONDS)
+
+    def _round(self) -> None:
+        ledger = self._state.ledger
+        run = ledger.current_run()
+        if run is not None and not run.state.final:
+            state = self._pass().carry_out(run.id)
+            self._last_scan = time.monotonic()
+            _log.info("run_ended", knowledge_base=self.name, run=run.id, state=state.value)
+            if state is RunState.TIMED_OUT or ledger.wants_another_pass(run.id):
+                ledger.start_run()
+        elif self._watch and self._last_scan is not None and self._scan_is_due():
+            ledger.start_run()
+
+    def _scan_is_due(self) -> bool:
+        return time.monotonic() - (self._last_scan or 0.0) > self._specification.scan_interval_seconds
+
+    def _pass(self) -> Pass:
+        return Pass(
+            knowledge_base=self.name,
+            state=self._state,
+            tasks=self._tasks,
+            scan=lambda: Scan(self._selection, self._specification.base_folder),
+            index_sets=lambda: sets_to_fill(self._state),
+            room=lambda: self._window.room(self.name),
+            stopping=self._stopping,
+            timeout_seconds=self._specification.indexing_timeout_seconds,
+        )
+
+    def _watch_until_stopped(self) -> None:
+        watcher = Watcher(
+            knowledge_base=self.name,
+            base_folder=self._specification.base_folder,
+            selection=self._selection,
+            state=self._state,
+            tasks=self._tasks,
+            index_sets=lambda: sets_to_fill(self._state),
+            files_below=lambda folder: (
+                file.document_id for file in Scan(self._selection, self._specification.base_folder).files(below=folder)
+            ),
+            rescan=lambda: self._start_run(),
+        )
+        while not self._stopping.is_set():
+            try:
+                watcher.watch(self._stopping, ready=lambda: self._state.registry.note(WATCHING, "yes"))
+            except (OSError, DocmillError) as error:
+                _log.warning("not_watching", knowledge_base=self.name, error=str(error), then="scans go on")
+            self._note_not_watching()
+            self._stopping.wait(_RETRY_SECONDS)
+
+    def _start_run(self) -> None:
+        self._state.ledger.start_run()
+
+    def _note_not_watching(self) -> None:
+        try:
+            self._state.registry.note(WATCHING, None)
+        except DocmillError as error:
+            _log.debug("watching_not_noted", error=str(error))

@@ -1,0 +1,183 @@
+"""Passes: one run over a knowledge base: scan, plan, enqueue, wait, finish."""
+
+import os
+import threading
+import time
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import islice
+from typing import TypeVar
+
+import structlog
+
+from docmill.domain.registry import DocumentState, Lane
+from docmill.domain.runs import RunState
+from docmill.ports.queue import TaskQueue
+from docmill.ports.state import KnowledgeBaseState
+from docmill_services.producer.planning import in_batches, needs_work
+from docmill_services.producer.scan import Scan
+
+_log = structlog.get_logger(__name__)
+_BATCH = 500
+_ENQUEUE = 100
+_POLL_SECONDS = 0.05
+
+T = TypeVar("T")
+
+
+class Stopped(Exception):
+    """The process is stopping; the run goes on at the next start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """What a run needs.
+
+    Attributes:
+        scan: makes one scan.
+        index_sets: the sets that must come to equal the disk.
+        room: how many more documents may be outstanding now.
+        timeout_seconds: bound of the run; None is unbounded.
+    """
+
+    knowledge_base: str
+    state: KnowledgeBaseState
+    tasks: TaskQueue
+    scan: Callable[[], Scan]
+    index_sets: Callable[[], Sequence[str]]
+    room: Callable[[], int]
+    stopping: threading.Event
+    timeout_seconds: float | None
+
+    def carry_out(self, run_id: str) -> RunState:
+        """Runs ``run_id`` to its end and returns its final state.
+
+        Raises:
+            Stopped: the process is stopping.
+            StoreDown: registry or broker do not answer.
+        """
+        started = time.monotonic()
+        ledger = self.state.ledger
+        scan = self.scan()
+        try:
+            seen = self._plan_additions(run_id, scan, started)
+            if scan.unavailable and not seen:
+                error = next(iter(scan.unavailable.values()))
+                _log.error("run_failed", knowledge_base=self.knowledge_base, error=str(error))
+                ledger.end_run(run_id, RunState.FAILED, f"{error.code}: {error}")
+                return RunState.FAILED
+            self._report(run_id, scan)
+            self._plan_removals(run_id, scan, seen, started)
+        except _Ended as ended:
+            return ended.state
+        ledger.scan_ended(run_id)
+        while not ledger.complete(run_id):
+            try:
+                self._check(run_id, started)
+            except _Ended as ended:
+                return ended.state
+            if self.stopping.wait(_POLL_SECONDS):
+                raise Stopped
+        run = ledger.run(run_id)
+        return run.state if run is not None else RunState.CANCELLED
+
+    def _report(self, run_id: str, scan: Scan) -> None:
+        """Says what could not be scanned; its documents stay as they are, and the run does not count as free of errors."""
+        for path, error in scan.unavailable.items():
+            _log.warning("root_unavailable", knowledge_base=self.knowledge_base, root=os.fsdecode(path), error=str(error))
+        for unreadable in scan.unreadable:
+            _log.warning("not_scanned", path=os.fsdecode(unreadable.path), reason=unreadable.message)
+        missing = {"failed.root_unavailable": len(scan.unavailable), "failed.unreadable": len(scan.unreadable)}
+        self.state.ledger.count(run_id, {name: count for name, count in missing.items() if count})
+
+    def _plan_additions(self, run_id: str, scan: Scan, started: float) -> "array[int]":
+        """Enqueues what is new or changed; returns the keys of all documents that were seen, in order."""
+        seen: array[int] = array("Q")
+        for files in _batches(scan.files(), _BATCH):
+            self._check(run_id, started)
+            ids = [file.document_id for file in files]
+            seen.extend(_key(document_id) for document_id in ids)
+            known = [self.state.registry.stats(index_set, ids) for index_set in self.index_sets()]
+            planned = [file.document_id for place, file in enumerate(files) if needs_work(file.stat, [stats[place] for stats in known])]
+            self.state.ledger.count(run_id, {"seen": len(files), "unchanged": len(files) - len(planned), "planned": len(planned)})
+            self._enqueue(run_id, planned, started)
+        return array("Q", sorted(seen))
+
+    def _plan_removals(self, run_id: str, scan: Scan, seen: "array[int]", started: float) -> None:
+        for index_set in self.index_sets():
+            for entries in _batches(self.state.registry.scan(index_set), _BATCH):
+                self._check(run_id, started)
+                unseen = [
+                    document_id
+                    for document_id, entry in entries
+                    if entry.state is not DocumentState.GONE and not _contains(seen, _key(document_id))
+                ]
+                gone = [document_id for document_id in unseen if scan.proves_gone(document_id)]
+                if len(gone) < len(unseen):
+                    _log.warning(
+                        "removals_wait",
+                        knowledge_base=self.knowledge_base,
+                        count=len(unseen) - len(gone),
+                        reason="a folder could not be read",
+                    )
+                self._enqueue(run_id, gone, started)
+
+    def _enqueue(self, run_id: str, document_ids: Sequence[str], started: float) -> None:
+        for part in in_batches(document_ids, _ENQUEUE):
+            while self.room() < len(part):
+                self._check(run_id, started)
+                if self.stopping.wait(_POLL_SECONDS):
+                    raise Stopped
+            messages = self.state.ledger.enqueue(part, Lane.BULK, run_id=run_id)
+            self.tasks.send(messages, Lane.BULK)
+
+    def _check(self, run_id: str, started: float) -> None:
+        """Ends the run early where it must end.
+
+        Raises:
+            Stopped: the process is stopping.
+            _Ended: the run has ended.
+        """
+        if self.stopping.is_set():
+            raise Stopped
+        run = self.state.ledger.run(run_id)
+        if run is None or run.state.final:
+            raise _Ended(run.state if run is not None else RunState.CANCELLED)
+        if self.timeout_seconds is not None and time.monotonic() - started > self.timeout_seconds:
+            self.state.ledger.end_run(run_id, RunState.TIMED_OUT, f"took longer than {self.timeout_seconds:.0f} s")
+            raise _Ended(RunState.TIMED_OUT)
+        if run.counters.get("failed.provider.permanent"):
+            self.state.ledger.end_run(run_id, RunState.FAILED, self._provider_error())
+            raise _Ended(RunState.FAILED)
+
+    def _provider_error(self) -> str:
+        for index_set in self.index_sets():
+            for _, entry in self.state.registry.page(index_set, after="", limit=1000, state=DocumentState.FAILED):
+                if entry.reason.startswith("provider.permanent"):
+                    return entry.reason
+        return "provider.permanent: the provider refused"
+
+
+class _Ended(Exception):
+    def __init__(self, state: RunState) -> None:
+        super().__init__(state)
+        self.state = state
+
+
+def _key(document_id: str) -> int:
+    """8 bytes for a document: a collision, once in 2^64 pairs, only delays a removal until the file is touched."""
+    return int.from_bytes(blake2b(document_id.encode(), digest_size=8).digest(), "big")
+
+
+def _contains(ordered: "array[int]", key: int) -> bool:
+    place = bisect_left(ordered, key)
+    return place < len(ordered) and ordered[place] == key
+
+
+def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch

@@ -1,0 +1,27 @@
+"""Planning: which of the files that were seen need work; pure."""
+
+from collections.abc import Iterable, Sequence
+
+from docmill.domain.documents import StatSignature
+
+
+def needs_work(stat: StatSignature, known: Iterable[str | None]) -> bool:
+    """Whether a file must be read.
+
+    Args:
+        stat: as the scan saw it.
+        known: its packed signature in each index set; None where it is unknown or failed, "" where it must be read again.
+    """
+    packed = stat.packed()
+    return any(signature != packed for signature in known)
+
+
+def share_of_window(window: int, outstanding: int, busy_knowledge_bases: int) -> int:
+    """How many more documents a knowledge base may have outstanding now."""
+    return max(0, window // max(1, busy_knowledge_bases) - outstanding)
+
+
+def in_batches(items: Sequence[str], size: int) -> Iterable[Sequence[str]]:
+    """``items`` in pieces of at most ``size``, in order."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

@@ -1,0 +1,97 @@
+"""The producer's process: scans, watches and pumps for every knowledge base until its parent ends or it is told to stop."""
+
+import argparse
+import os
+import signal
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import structlog
+
+from docmill.bootstrap import connect
+from docmill.config.settings import Settings
+from docmill.documents.selection import Selection
+from docmill.domain.errors import DocmillError
+from docmill.domain.knowledge_bases import KnowledgeBase
+from docmill.ports.queue import TaskQueue
+from docmill.ports.state import KnowledgeBaseState
+from docmill.telemetry.logs import configure_logs
+from docmill_services.origin import Origin
+from docmill_services.producer.knowledge_base_loop import KnowledgeBaseLoop, Window
+from docmill_services.producer.pump import Pump
+
+_log = structlog.get_logger(__name__)
+_PUMP_SECONDS = 1.0
+
+
+def produce(
+    knowledge_bases: Mapping[str, KnowledgeBase],
+    states: Mapping[str, KnowledgeBaseState],
+    tasks: TaskQueue,
+    settings: Settings,
+    data_folder: Path,
+    stopping: threading.Event,
+    *,
+    watch: bool,
+) -> None:
+    """Serves every knowledge base until ``stopping`` is set."""
+    window = Window(settings.window_documents, states)
+    loops = [
+        KnowledgeBaseLoop(
+            specification,
+            states[name],
+            tasks,
+            Selection(specification, data_folder),
+            window,
+            stopping,
+            watch=watch,
+        )
+        for name, specification in knowledge_bases.items()
+    ]
+    threads = [threading.Thread(target=loop.serve, name=f"docmill-{loop.name}", daemon=True) for loop in loops]
+    for thread in threads:
+        thread.start()
+    pump = Pump(states, tasks)
+    while not stopping.wait(_PUMP_SECONDS):
+        try:
+            pump.turn()
+        except DocmillError as error:
+            _log.warning("pump_interrupted", error=str(error))
+    for thread in threads:
+        thread.join(2.0)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """``python -m docmill_services.producer``: a child of the process that owns the stores; ends when its standard input does."""
+    parser = argparse.ArgumentParser(prog="docmill-producer")
+    parser.add_argument("--socket", type=Path, required=True)
+    parser.add_argument("--origin", required=True)
+    parser.add_argument("--data-dir", type=Path, required=True)
+    parser.add_argument("--no-watch", action="store_true")
+    parser.add_argument("--log-level", default="info")
+    options = parser.parse_args(arguments)
+    configure_logs(level=options.log_level)
+    stopping = threading.Event()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C goes to the parent, which ends this process in its turn
+    signal.signal(signal.SIGTERM, lambda *_: stopping.set())
+    threading.Thread(target=_stop_with_parent, args=(stopping,), daemon=True).start()
+    settings = Settings.from_environment(os.environ)
+    specifications = {one.name: one for one in Origin.from_json(options.origin).configuration().knowledge_bases}
+    connections = connect(specifications, options.socket, settings)
+    produce(
+        specifications,
+        connections.states,
+        connections.tasks,
+        settings,
+        options.data_dir,
+        stopping,
+        watch=not options.no_watch,
+    )
+    connections.close()
+
+
+def _stop_with_parent(stopping: threading.Event) -> None:
+    sys.stdin.buffer.read()
+    stopping.set()

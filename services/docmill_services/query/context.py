@@ -1,0 +1,36 @@
+"""What all routes of one application share."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from starlette.responses import Response
+
+from docmill.domain.errors import KnowledgeBaseUnknown
+from docmill_services.query.backend import Backend
+from docmill_services.query.metrics import Metrics
+from docmill_services.query.responses import Reply
+from docmill_services.query.work import Work
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Knowledge bases, threads, metrics, and the event that ends streams when the server stops."""
+
+    knowledge_bases: Mapping[str, Backend]
+    work: Work = field(default_factory=Work)
+    metrics: Metrics = field(default_factory=Metrics)
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def backend(self, knowledge_base: str) -> Backend:
+        """One of the knowledge bases; raises ``KnowledgeBaseUnknown``, naming those that exist."""
+        found = self.knowledge_bases.get(knowledge_base)
+        if found is None:
+            known = ", ".join(sorted(self.knowledge_bases)) or "none"
+            raise KnowledgeBaseUnknown(f"no knowledge base is called {knowledge_base[:100]!r}; there are: {known}")
+        return found
+
+
+def json_response(reply: Reply, status: int = 200) -> Response:
+    """A reply as it is sent."""
+    return Response(reply.json_bytes(), status, media_type="application/json")

@@ -1,0 +1,48 @@
+"""The OpenAPI description, and what it says of problems."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from docmill_services.query.problems import MEDIA_TYPE
+from docmill_services.query.responses import ProblemReply
+
+_WORDS: Final[Mapping[int, str]] = {
+    400: "The body is not JSON.",
+    404: "No such knowledge base, document or run.",
+    422: "A field is missing, unknown or out of bounds.",
+    501: "This version cannot do it yet.",
+    503: "A service that is needed does not answer.",
+}
+_PROBLEM: Final = {"schema": {"$ref": f"#/components/schemas/{ProblemReply.__name__}"}}
+
+
+def problems(*statuses: int, others: Mapping[int, dict[str, Any]] | None = None) -> dict[int | str, dict[str, Any]]:
+    """The ``responses`` of a route that may answer with these problems; ``others`` are added as they are."""
+    found: dict[int | str, dict[str, Any]] = {status: {"description": _WORDS[status], "model": ProblemReply} for status in statuses}
+    return found | dict(others or {})
+
+
+class DescribedApplication(FastAPI):
+    """An application in whose description every problem has its own media type and form."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The description; made once, when it is first asked for."""
+        if self.openapi_schema is None:
+            self.openapi_schema = _describe(self)
+        return self.openapi_schema
+
+
+def _describe(app: FastAPI) -> dict[str, Any]:
+    description = get_openapi(title=app.title, version=app.version, routes=app.routes)
+    for operations in description["paths"].values():
+        for operation in operations.values():
+            for status, response in operation["responses"].items():
+                if status == "422" or _PROBLEM["schema"] in (content.get("schema") for content in response.get("content", {}).values()):
+                    response["content"] = {MEDIA_TYPE: _PROBLEM}
+    schemas = description["components"]["schemas"]
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)
+    return description

@@ -1,0 +1,164 @@
+"""Domain values as response bodies."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from docmill.domain.errors import DocmillError
+from docmill.domain.knowledge_bases import Results
+from docmill.domain.runs import Run
+from docmill.domain.searching import Freshness, Hit, SearchOutcome, SearchRequest
+from docmill.retrieval.search import shown_text
+from docmill_services.query.backend import Backend, ProviderGate
+from docmill_services.query.problems import without_folders
+from docmill_services.query.responses import (
+    DegradedOfSeveralReply,
+    DegradedReply,
+    DocumentCounts,
+    FreshnessReply,
+    GateReply,
+    KnowledgeBaseReply,
+    ResultOfSeveralReply,
+    ResultReply,
+    RunReply,
+    SearchReply,
+    SearchSeveralReply,
+    TraceReply,
+)
+from docmill_services.query.status import document_counts, state_of, store_states
+
+
+def time_of(seconds: float | None) -> str | None:
+    """Seconds since 1970 as RFC 3339 in UTC, to the millisecond."""
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def search_reply(outcome: SearchOutcome, request: SearchRequest, results: Results) -> SearchReply:
+    """The answer to a search; ``results`` are the knowledge base's settings."""
+    return SearchReply(
+        results=[
+            ResultReply.model_validate(_result(rank, hit, outcome, request, results)) for rank, hit in enumerate(outcome.hits, start=1)
+        ],
+        degraded=[DegradedReply(strategy=one.strategy, code=one.code, reason=without_folders(one.reason)) for one in outcome.degraded],
+        reranked=False,
+        freshness=freshness_reply(outcome.freshness),
+        took_ms=round(outcome.took_ms, 3),
+    )
+
+
+def search_several_reply(
+    hits: Sequence[tuple[SearchOutcome, Results, Hit]],
+    outcomes: Sequence[SearchOutcome],
+    failed: Sequence[tuple[str, DocmillError]],
+    request: SearchRequest,
+    took_ms: float,
+) -> SearchSeveralReply:
+    """The answer to a search over several knowledge bases.
+
+    Args:
+        hits: in order, each with the outcome that it is from and that knowledge base's settings.
+        outcomes: of the knowledge bases that answered.
+        failed: the knowledge bases that did not.
+        request: what was asked.
+        took_ms: altogether.
+    """
+    degraded = [
+        DegradedOfSeveralReply(
+            knowledge_base=outcome.knowledge_base, strategy=one.strategy, code=one.code, reason=without_folders(one.reason)
+        )
+        for outcome in outcomes
+        for one in outcome.degraded
+    ]
+    degraded += [DegradedOfSeveralReply(knowledge_base=name, code=error.code, reason=without_folders(str(error))) for name, error in failed]
+    return SearchSeveralReply(
+        results=[
+            ResultOfSeveralReply.model_validate({"knowledge_base": outcome.knowledge_base, **_result(rank, hit, outcome, request, results)})
+            for rank, (outcome, results, hit) in enumerate(hits, start=1)
+        ],
+        degraded=degraded,
+        reranked=False,
+        freshness={outcome.knowledge_base: freshness_reply(outcome.freshness) for outcome in outcomes},
+        took_ms=round(took_ms, 3),
+    )
+
+
+def freshness_reply(freshness: Freshness) -> FreshnessReply:
+    """How fresh an answer is."""
+    return FreshnessReply(
+        index_set=freshness.index_set,
+        commit=freshness.commit,
+        last_complete_run=time_of(freshness.last_complete_run),
+        pending=freshness.pending,
+        dropped=freshness.dropped,
+        unverified=freshness.unverified,
+    )
+
+
+def run_reply(run: Run) -> RunReply:
+    """One run."""
+    optional: dict[str, str | None] = {}
+    if run.retry_at is not None:
+        optional["retry_at"] = time_of(run.retry_at)
+    if run.error:
+        optional["error"] = without_folders(run.error)
+    return RunReply(
+        id=run.id,
+        state=run.state.value,
+        counters=dict(run.counters),
+        started_at=time_of(run.started_at) or "",
+        finished_at=time_of(run.finished_at),
+        pending=run.pending,
+        **optional,
+    )
+
+
+def knowledge_base_reply(backend: Backend) -> KnowledgeBaseReply:
+    """A knowledge base and how it stands; raises ``StoreDown`` when its registry does not answer."""
+    counts = document_counts(backend)
+    run = backend.ledger.current_run()
+    last = backend.ledger.last_complete_run()
+    return KnowledgeBaseReply(
+        name=backend.settings.name,
+        description=backend.settings.description,
+        state=state_of(counts, run),
+        documents=DocumentCounts(**counts.documents),
+        chunks=dict(counts.chunks),
+        run=None if run is None else run_reply(run),
+        last_complete_run=time_of(last.finished_at) if last else None,
+        gate=[_gate_reply(gate) for gate in backend.gates()],
+        stores=store_states(backend),
+        watching=backend.watching,
+    )
+
+
+def _gate_reply(gate: ProviderGate) -> GateReply:
+    if gate.opens_at is None:
+        return GateReply(provider=gate.provider, state=gate.state.value)
+    return GateReply(provider=gate.provider, state=gate.state.value, opens_at=time_of(gate.opens_at))
+
+
+def _result(rank: int, hit: Hit, outcome: SearchOutcome, request: SearchRequest, results: Results) -> dict[str, object]:
+    record = hit.record
+    fields: dict[str, object] = {
+        "rank": rank,
+        "document_id": record.document_id,
+        "chunk_id": record.chunk_id,
+        "path": record.document_id,
+        "title": record.title,
+        "headings": list(record.headings),
+        "text": shown_text(record, outcome),
+        "start_line": record.start_line,
+        "end_line": record.end_line,
+        "metadata": dict(record.metadata),
+        "stale": record.document_id in outcome.stale,
+    }
+    if record.page is not None:
+        fields["page"] = record.page
+    if results.include_score if request.include_score is None else request.include_score:
+        fields["score"] = hit.score
+    if request.explain:
+        fields["strategies"] = {
+            name: TraceReply(rank=trace.rank, score=trace.score, contribution=trace.contribution) for name, trace in hit.strategies.items()
+        }
+    return fields

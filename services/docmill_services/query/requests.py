@@ -1,0 +1,65 @@
+"""Bodies of requests. Unknown fields, wrong types, NaN and infinities are errors."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from docmill.domain.chunks import ChunkFilter
+from docmill.domain.searching import SearchRequest
+
+_Name = Annotated[str, Field(max_length=200)]
+_Value = Annotated[str, Field(max_length=1000)]
+
+
+class Body(BaseModel):
+    """A request body; nothing is converted and nothing unknown is ignored."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class FilterBody(Body):
+    """Which documents a search may find; conditions are joined by "and"."""
+
+    path_glob: str | None = Field(None, description="The document id matches it: `*` within a folder, `**` across folders.")
+    path_prefix: str | None = Field(None, description="The document id begins with it.")
+    language: _Name | None = Field(None, description="The programming language, such as `python`.")
+    mime: _Name | None = Field(None, description="The media type.")
+    metadata: (
+        Annotated[dict[_Name, _Value | int | float | bool | Annotated[list[_Value], Field(max_length=100)]], Field(max_length=50)] | None
+    ) = Field(None, description="Keys with the value each must have, or contain where the stored value is a list.")
+
+    def to_domain(self) -> ChunkFilter:
+        """The filter that stores understand."""
+        return ChunkFilter(self.path_prefix, self.path_glob, self.language, self.mime, dict(self.metadata or {}))
+
+
+class SearchBody(Body):
+    """A search over one knowledge base; what is left out is as the knowledge base is configured."""
+
+    query: str = Field(description="Any text of 1 to 32,768 characters; there is no query syntax.")
+    limit: int | None = Field(None, description="How many results at most, 1 to 1000.")
+    strategies: Annotated[list[_Name], Field(max_length=100)] | None = Field(None, description="Names of the strategies to ask.")
+    filter: FilterBody | None = None
+    rerank: bool | None = Field(None, description="`true` is answered with 501 in this version.")
+    include_score: bool | None = None
+    return_full_content: bool | None = Field(None, description="`text` is the whole document.")
+    explain: bool | None = Field(None, description="Each result says where each strategy placed it.")
+
+    def to_domain(self) -> SearchRequest:
+        """The request that a searcher understands."""
+        return SearchRequest(
+            query=self.query,
+            limit=self.limit,
+            strategies=None if self.strategies is None else tuple(self.strategies),
+            filter=ChunkFilter() if self.filter is None else self.filter.to_domain(),
+            rerank=self.rerank,
+            include_score=self.include_score,
+            return_full_content=self.return_full_content,
+            explain=bool(self.explain),
+        )
+
+
+class SearchSeveralBody(SearchBody):
+    """A search over several knowledge bases."""
+
+    knowledge_bases: Annotated[list[_Name], Field(max_length=100)] | None = Field(None, description="Their names; all when left out.")

@@ -1,0 +1,242 @@
+"""Bodies of responses. A field that may be missing is one with a default; all others are always there."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+KnowledgeBaseStateName = Literal["empty", "indexing", "ready", "backing_off", "failed"]
+DocumentStateName = Literal["live", "pending", "skipped", "empty", "failed", "quarantined"]
+RunStateName = Literal["scanning", "indexing", "complete", "complete_with_errors", "backing_off", "failed", "timed_out", "cancelled"]
+
+
+class Reply(BaseModel):
+    """A response body."""
+
+    model_config = ConfigDict(frozen=True)
+
+    def json_bytes(self) -> bytes:
+        """As it is sent; fields that were not set are left out."""
+        return self.model_dump_json(exclude_unset=True).encode()
+
+
+class FieldProblem(Reply):
+    """What is wrong with one field of a request."""
+
+    field: str
+    message: str
+
+
+class ProblemReply(Reply):
+    """RFC 9457 problem document."""
+
+    type: str
+    title: str
+    status: int
+    code: str = Field(description="Stable; the same as on the command line.")
+    detail: str
+    request_id: str
+    errors: list[FieldProblem] | None = None
+
+
+class TraceReply(Reply):
+    """Where one strategy placed a result."""
+
+    rank: int
+    score: float
+    contribution: float
+
+
+class ResultReply(Reply):
+    """One result."""
+
+    rank: int
+    document_id: str
+    chunk_id: str
+    path: str
+    title: str
+    headings: list[str]
+    text: str
+    start_line: int
+    end_line: int
+    metadata: dict[str, str | int | float | bool | list[str]]
+    stale: bool = Field(description="The file has changed since it was indexed.")
+    score: float | None = None
+    strategies: dict[str, TraceReply] | None = None
+    page: int | None = None
+
+
+class ResultOfSeveralReply(ResultReply):
+    """One result of a search over several knowledge bases."""
+
+    knowledge_base: str
+
+
+class DegradedReply(Reply):
+    """A strategy that could not answer."""
+
+    strategy: str
+    code: str
+    reason: str
+
+
+class DegradedOfSeveralReply(Reply):
+    """A knowledge base, or one strategy of it, that could not answer."""
+
+    knowledge_base: str
+    code: str
+    reason: str
+    strategy: str | None = None
+
+
+class FreshnessReply(Reply):
+    """How fresh an answer is."""
+
+    index_set: str | None
+    commit: int
+    last_complete_run: str | None = Field(description="RFC 3339, UTC.")
+    pending: int = Field(description="Documents that wait or are in work.")
+    dropped: int = Field(description="Documents left out since they changed under the search.")
+    unverified: bool = Field(description="The registry could not be read.")
+
+
+class SearchReply(Reply):
+    """The answer to a search."""
+
+    results: list[ResultReply]
+    degraded: list[DegradedReply]
+    reranked: bool
+    freshness: FreshnessReply
+    took_ms: float
+
+
+class SearchSeveralReply(Reply):
+    """The answer to a search over several knowledge bases; ``freshness`` by knowledge base."""
+
+    results: list[ResultOfSeveralReply]
+    degraded: list[DegradedOfSeveralReply]
+    reranked: bool
+    freshness: dict[str, FreshnessReply]
+    took_ms: float
+
+
+class RunReply(Reply):
+    """One run."""
+
+    id: str
+    state: RunStateName
+    counters: dict[str, int]
+    started_at: str = Field(description="RFC 3339, UTC.")
+    finished_at: str | None
+    pending: int
+    retry_at: str | None = None
+    error: str | None = None
+
+
+class DocumentCounts(Reply):
+    """How many documents are in each state."""
+
+    live: int
+    pending: int
+    skipped: int
+    empty: int
+    failed: int
+    quarantined: int
+
+
+class GateReply(Reply):
+    """How a provider's gate stands."""
+
+    provider: str
+    state: Literal["open", "closed", "probing"]
+    opens_at: str | None = None
+
+
+class StoreReply(Reply):
+    """Whether a store answers."""
+
+    ok: bool
+    detail: str | None = None
+
+
+class KnowledgeBaseReply(Reply):
+    """A knowledge base and how it stands."""
+
+    name: str
+    description: str
+    state: KnowledgeBaseStateName
+    documents: DocumentCounts
+    chunks: dict[str, int]
+    run: RunReply | None
+    last_complete_run: str | None = Field(description="RFC 3339, UTC.")
+    gate: list[GateReply]
+    stores: dict[str, StoreReply]
+    watching: bool
+
+
+class KnowledgeBasesReply(Reply):
+    """All knowledge bases."""
+
+    knowledge_bases: list[KnowledgeBaseReply]
+
+
+class DocumentReply(Reply):
+    """A document in a list."""
+
+    document_id: str
+    path: str
+    state: DocumentStateName
+    size_bytes: int
+    chunks: int = Field(description="Over all strategies.")
+    reason: str | None = None
+    title: str | None = None
+
+
+class DocumentsReply(Reply):
+    """A page of documents; ``next`` is the cursor of the page after it."""
+
+    documents: list[DocumentReply]
+    next: str | None
+
+
+class ChunkReply(Reply):
+    """One chunk."""
+
+    chunk_id: str
+    index: int
+    text: str
+    headings: list[str]
+    start_line: int
+    end_line: int
+    page: int | None = None
+
+
+class StrategyChunksReply(Reply):
+    """What one strategy holds of a document; ``items`` when chunks were asked for."""
+
+    chunks: int
+    generation: int
+    items: list[ChunkReply] | None = None
+
+
+class DocumentDetailReply(DocumentReply):
+    """A document with its text and what each strategy holds of it."""
+
+    strategies: dict[str, StrategyChunksReply]
+    stale: bool
+    text: str | None = None
+    text_truncated: bool | None = None
+    mime: str | None = None
+    metadata: dict[str, str | int | float | bool | list[str]] | None = None
+
+
+class LivenessReply(Reply):
+    """The process answers."""
+
+    status: Literal["ok"]
+
+
+class ReadinessReply(Reply):
+    """Whether searches can be answered, and what each knowledge base lacks."""
+
+    ready: bool
+    knowledge_bases: dict[str, str]

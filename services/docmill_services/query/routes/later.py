@@ -1,0 +1,26 @@
+"""Calls that are fixed already and that this version answers with 501."""
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from docmill.domain.errors import NotAvailable
+from docmill_services.query.context import Context
+from docmill_services.query.openapi import problems
+
+
+def later_routes(context: Context) -> APIRouter:
+    """Answers, and MCP."""
+    router = APIRouter(tags=["not available yet"])
+
+    @router.post("/v1/knowledge-bases/{kb}/answer", status_code=501, response_model=None, responses=problems(404, 501))
+    async def answer(kb: str) -> Response:
+        """Not available yet."""
+        context.backend(kb)
+        raise NotAvailable("answers are not available in this version; search gives the passages")
+
+    @router.post("/mcp", status_code=501, response_model=None, responses=problems(501))
+    async def mcp() -> Response:
+        """Not available yet."""
+        raise NotAvailable("MCP is not available in this version")
+
+    return router

@@ -1,0 +1,97 @@
+"""How a chunk lies in the engine: a payload with few fields, since every field costs more than packing it does.
+
+=========  ============================================================================================
+``doc``    the document id (keyword index with prefixes)
+``gen``    the generation (integer index)
+``hash``   the text hash (keyword index; vector shards only)
+``facts``  what filters ask for: language, mime and metadata, one text each (keyword index)
+``place``  ``<index>:<count>:<fingerprint>``, what a scan of all generations reads
+``body``   the rest, as a JSON list
+``terms``  the words (full-text index; lexical shards only)
+=========  ============================================================================================
+"""
+
+import json
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any, Final
+
+from docmill.domain.chunk_filters import value_keys
+from docmill.domain.chunks import ChunkRecord
+from docmill.domain.documents import MetadataValue
+
+PLACE_FIELDS: Final = ["doc", "gen", "place"]
+_LONGEST_FACT: Final = 120
+
+
+def payload_of(record: ChunkRecord) -> dict[str, Any]:
+    """The payload that both kinds of shard share; ``record_of`` gives the record back, without its vector."""
+    text, indexed_text = record.text, record.indexed_text
+    body = (
+        text,
+        # What is indexed mostly is the heading path and then the text: only what is before the text is kept.
+        indexed_text[: len(indexed_text) - len(text)] if indexed_text.endswith(text) else None,
+        None if indexed_text.endswith(text) else indexed_text,
+        record.text_hash,
+        record.headings,
+        record.start_line,
+        record.end_line,
+        record.title,
+        record.mime,
+        record.page,
+        record.language,
+        dict(record.metadata),
+    )
+    facts = [f"mime={record.mime}"]
+    if record.language is not None:
+        facts.append(f"language={record.language}")
+    for key, value in record.metadata.items():
+        facts += facts_of(key, value)
+    return {
+        "doc": record.document_id,
+        "gen": record.generation,
+        "facts": facts,
+        "place": f"{record.index}:{record.count}:{record.fingerprint}",
+        "body": json.dumps(body, separators=(",", ":")),
+    }
+
+
+def record_of(payload: Mapping[str, Any]) -> ChunkRecord:
+    """The record of a point's payload."""
+    text, before, whole, text_hash, headings, start_line, end_line, title, mime, page, language, metadata = json.loads(payload["body"])
+    index, count, fingerprint = place_of(payload)
+    return ChunkRecord(
+        document_id=payload["doc"],
+        generation=payload["gen"],
+        fingerprint=fingerprint,
+        index=index,
+        count=count,
+        text=text,
+        indexed_text=whole if before is None else before + text,
+        text_hash=text_hash,
+        headings=tuple(headings),
+        start_line=start_line,
+        end_line=end_line,
+        title=title,
+        mime=mime,
+        page=page,
+        language=language,
+        metadata=metadata,
+    )
+
+
+def place_of(payload: Mapping[str, Any]) -> tuple[int, int, str]:
+    """Index, count and fingerprint."""
+    index, count, fingerprint = payload["place"].split(":", 2)
+    return int(index), int(count), fingerprint
+
+
+def facts_of(key: str, value: MetadataValue) -> list[str]:
+    """One text for each item of a metadata value; long ones as a digest."""
+    return [_bounded(f"{key}\0{item}") for item in value_keys(value)]
+
+
+def _bounded(fact: str) -> str:
+    if len(fact) <= _LONGEST_FACT and fact.isascii():
+        return fact
+    return blake2b(fact.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

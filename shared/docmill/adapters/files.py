@@ -1,0 +1,75 @@
+"""Files: documents read from folders."""
+
+import os
+import time
+from pathlib import Path
+
+from docmill.documents.identity import path_of
+from docmill.documents.loading import load
+from docmill.documents.reading import read_source, signature_of
+from docmill.documents.selection import Selection
+from docmill.domain.documents import LoadedDocument
+from docmill.domain.errors import DocumentUnknown, RootUnavailable, SourceUnreadable
+from docmill.domain.knowledge_bases import KnowledgeBase
+from docmill.indexing.sources import Content
+
+
+class FileSource:
+    """The ``Source`` of a knowledge base whose documents are files."""
+
+    def __init__(self, knowledge_base: KnowledgeBase, data_folder: Path) -> None:
+        """``data_folder`` is never indexed."""
+        self._knowledge_base = knowledge_base
+        self.selection = Selection(knowledge_base, data_folder)
+
+    def path(self, document_id: str) -> bytes:
+        """Where a document is; raises ``DocumentUnknown`` for what is no document's id."""
+        return path_of(document_id, self._knowledge_base.base_folder)
+
+    def strategies_for(self, document_id: str) -> tuple[str, ...]:
+        """See ``Source.strategies_for``."""
+        try:
+            return self.selection.strategies_for(self.path(document_id))
+        except DocumentUnknown:
+            return ()
+
+    def read(self, document_id: str) -> Content | None:
+        """See ``Source.read``."""
+        path = self.path(document_id)
+        try:
+            source = read_source(path, self.selection.root_paths, max_bytes=self._knowledge_base.max_file_size_bytes, now_seconds=time.time())
+        except FileNotFoundError:
+            self._require_root(path)
+            return None
+        except OSError as error:
+            raise SourceUnreadable(f"{os.fsdecode(path)} cannot be read: {error.strerror or error}") from error
+        return Content(source.content, "" if source.racy else source.stat.packed(), source.stat.size_bytes)
+
+    def stat_of(self, document_id: str) -> str:
+        """See ``Source.stat_of``."""
+        try:
+            return signature_of(os.stat(self.path(document_id))).packed()
+        except (OSError, DocumentUnknown):
+            return ""
+
+    def load(self, document_id: str, content: bytes) -> LoadedDocument:
+        """See ``Source.load``."""
+        return load(document_id, content)
+
+    def text_of(self, document_id: str) -> str | None:
+        """A document's whole text as it is now; None when it cannot be had."""
+        content = self.read(document_id)
+        return None if content is None else self.load(document_id, content.content).text
+
+    def _require_root(self, path: bytes) -> None:
+        """Raises ``RootUnavailable`` when the folder that should hold ``path`` is missing or empty: an empty mount is not a deletion."""
+        start = self.selection.start_of(path)
+        if start is None or start == path:
+            return
+        try:
+            with os.scandir(start) as entries:
+                if next(iter(entries), None) is not None:
+                    return
+        except OSError as error:
+            raise RootUnavailable(f"{os.fsdecode(start)} cannot be read ({error.strerror}); its documents are kept") from error
+        raise RootUnavailable(f"{os.fsdecode(start)} is empty; its documents are kept until it is not")

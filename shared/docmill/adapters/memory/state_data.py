@@ -1,0 +1,173 @@
+"""What the state of one knowledge base holds in memory, and the rules that several of its methods share.
+
+Times are whole milliseconds of the state's clock. Counts are never kept: they are made from the entries whenever they are asked for.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from docmill.domain.errors import StoreDown
+from docmill.domain.generations import epoch_of, make_generation
+from docmill.domain.registry import Attempt, CommitResult, Entry, Garbage, Lane, TaskMessage
+from docmill.domain.runs import Run
+
+
+@dataclass(slots=True)
+class LeaseRecord:
+    """The lease of a document: which generation holds it, and until when."""
+
+    generation: int
+    expires_ms: int
+
+
+@dataclass(slots=True)
+class RoleRecord:
+    """The lease of a role."""
+
+    holder: str
+    token: int
+    expires_ms: int
+
+
+@dataclass(slots=True)
+class GarbageRecord:
+    """A generation in garbage, and when it was noted or last deleted."""
+
+    garbage: Garbage
+    noted_ms: int
+
+
+@dataclass(slots=True)
+class LedgerEntry:
+    """One planned piece of work; it waits until it has begun."""
+
+    ticket: int
+    lane: Lane
+    run_id: str
+    begun: bool = False
+    tries: int = 0
+
+
+@dataclass(slots=True)
+class RunRecord:
+    """A run (its ``pending`` is not kept up) and whether one more pass was asked for."""
+
+    run: Run
+    wants_another_pass: bool = False
+
+
+@dataclass(slots=True)
+class StateData:
+    """The whole state; ``gone_since`` has the moment at which ``(index set, document)`` became GONE."""
+
+    kb: str
+    epoch: int = 0
+    attempts: int = 0
+    tickets: int = 0
+    commits: int = 0
+    served: str | None = None
+    entries: dict[str, dict[str, Entry]] = field(default_factory=dict)
+    gone_since: dict[tuple[str, str], int] = field(default_factory=dict)
+    leases: dict[str, LeaseRecord] = field(default_factory=dict)
+    dirty: set[str] = field(default_factory=set)
+    garbage: dict[int, GarbageRecord] = field(default_factory=dict)
+    ledger: dict[str, LedgerEntry] = field(default_factory=dict)
+    runs: dict[str, RunRecord] = field(default_factory=dict)
+    runs_started: int = 0
+    last_run: str | None = None
+    last_complete_run: str | None = None
+    roles: dict[str, RoleRecord] = field(default_factory=dict)
+    last_token: int = 0
+    notes: dict[str, str] = field(default_factory=dict)
+
+    def require_open(self) -> None:
+        """Raises ``StoreDown`` when no epoch was ever raised: nothing may be minted then."""
+        if self.epoch == 0:
+            raise StoreDown(f"the registry of {self.kb!r} was never opened or has been emptied; it must be rebuilt first")
+
+    def index_sets(self) -> list[str]:
+        """The index sets that have entries or are served, sorted."""
+        served = {self.served} if self.served is not None else set()
+        return sorted(served | {index_set for index_set, entries in self.entries.items() if entries})
+
+    def is_leased(self, document_id: str, now_ms: int) -> bool:
+        """Whether somebody holds the document's lease; a lease of an older epoch is void."""
+        lease = self.leases.get(document_id)
+        return lease is not None and lease.expires_ms > now_ms and epoch_of(lease.generation) == self.epoch
+
+    def holds(self, attempt: Attempt, now_ms: int) -> bool:
+        """Whether the attempt still holds its document's lease, in this epoch."""
+        return self.is_leased(attempt.document_id, now_ms) and self.leases[attempt.document_id].generation == attempt.generation
+
+    def is_live(self, document_id: str, generation: int) -> bool:
+        """Whether the generation is live in any index set."""
+        found = (entries.get(document_id) for entries in self.entries.values())
+        return any(entry and entry.live and entry.live.generation == generation for entry in found)
+
+    def mint_generation(self) -> int:
+        """The next generation."""
+        self.attempts += 1
+        return make_generation(self.epoch, self.attempts)
+
+    def plan(self, document_id: str, lane: Lane, run_id: str) -> TaskMessage:
+        """Makes the document's ledger entry with a ticket that never was."""
+        self.tickets += 1
+        entry = LedgerEntry(make_generation(self.epoch, self.tickets), lane, run_id)
+        self.ledger[document_id] = entry
+        return self.message(document_id, entry)
+
+    def message(self, document_id: str, entry: LedgerEntry) -> TaskMessage:
+        """The message of a ledger entry."""
+        return TaskMessage(self.kb, document_id, entry.ticket)
+
+    def note_garbage(self, document_id: str, generation: int, chunks: Mapping[str, Mapping[str, int]] | None, now_ms: int) -> None:
+        """Puts a generation into garbage; counts for further index sets are added to those that are there."""
+        record = self.garbage.get(generation)
+        if record is not None and record.garbage.chunks is not None:
+            chunks = {**record.garbage.chunks, **(chunks or {})}
+        self.garbage[generation] = GarbageRecord(Garbage(document_id, generation, chunks), now_ms)
+
+    def end_attempt(self, attempt: Attempt) -> CommitResult:
+        """Releases the attempt's lease and ends its ticket; a dirty document gets a new live ticket."""
+        document_id = attempt.document_id
+        del self.leases[document_id]
+        entry = self.ledger.get(document_id)
+        if entry is not None and entry.ticket == attempt.ticket:
+            del self.ledger[document_id]
+        if document_id not in self.dirty:
+            return CommitResult(True)
+        self.dirty.discard(document_id)
+        return CommitResult(True, self.plan(document_id, Lane.LIVE, ""))
+
+    def count(self, run_id: str, counters: Mapping[str, int]) -> None:
+        """Adds to a run's counters; a run that is not known is left alone."""
+        record = self.runs.get(run_id)
+        if record is not None:
+            sums = dict(record.run.counters)
+            for name, value in counters.items():
+                sums[name] = sums.get(name, 0) + value
+            record.run = replace(record.run, counters=sums)
+
+    def run(self, run_id: str | None) -> Run | None:
+        """A run with its pending tickets counted."""
+        record = self.runs.get(run_id) if run_id is not None else None
+        if record is None:
+            return None
+        return replace(record.run, pending=sum(entry.run_id == run_id for entry in self.ledger.values()))
+
+    def forget_runs(self, keep: int) -> None:
+        """Forgets all but the last ``keep`` runs and the last complete one."""
+        for run_id in list(self.runs)[: -keep or None]:
+            if run_id != self.last_complete_run:
+                del self.runs[run_id]
+
+    def waiting(self) -> list[tuple[str, LedgerEntry]]:
+        """The ledger entries that have not begun, oldest ticket first."""
+        return sorted(((d, e) for d, e in self.ledger.items() if not e.begun), key=lambda item: item[1].ticket)
+
+
+def require_one_line(document_ids: Iterable[str]) -> None:
+    """Raises ``ValueError`` for a document id with a line break: ids carry control characters as ``%XX``."""
+    for document_id in document_ids:
+        if "\n" in document_id or not document_id:
+            raise ValueError(f"not a document id: {document_id!r}")

@@ -1,0 +1,240 @@
+"""The ``Leases`` and ``RunLedger`` ports in memory."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from docmill.adapters.memory.state_data import LeaseRecord, RoleRecord, RunRecord, StateData, require_one_line
+from docmill.adapters.memory.state_registry import Steps
+from docmill.domain.registry import Attempt, CommitResult, DocumentState, Entry, Lane, TaskMessage
+from docmill.domain.runs import Run, RunState
+
+RUNS_KEPT = 100
+
+
+class MemoryLeases:
+    """Leases face of ``MemoryState``."""
+
+    def __init__(self, step: Steps) -> None:
+        self._step = step
+
+    def renew(self, attempts: Sequence[Attempt], ttl_seconds: float) -> list[bool]:
+        """See ``Leases.renew``."""
+        with self._step() as (data, now):
+            held = [data.holds(attempt, now) for attempt in attempts]
+            for attempt, ours in zip(attempts, held, strict=True):
+                if ours:
+                    data.leases[attempt.document_id].expires_ms = now + round(ttl_seconds * 1000)
+            return held
+
+    def expire_all(self) -> None:
+        """See ``Leases.expire_all``."""
+        with self._step() as (data, _):
+            for lease in data.leases.values():
+                lease.expires_ms = 0
+
+    def acquire_role(self, role: str, holder: str, ttl_seconds: float) -> int | None:
+        """See ``Leases.acquire_role``."""
+        with self._step() as (data, now):
+            record = data.roles.get(role)
+            expires = now + round(ttl_seconds * 1000)
+            if record is None or record.expires_ms <= now:
+                # From the clock, so that a token given before the state was lost is never given again.
+                data.last_token = max(data.last_token + 1, now)
+                data.roles[role] = RoleRecord(holder, data.last_token, expires)
+                return data.last_token
+            if record.holder != holder:
+                return None
+            record.expires_ms = expires
+            return record.token
+
+    def release_role(self, role: str, token: int) -> None:
+        """See ``Leases.release_role``."""
+        with self._step() as (data, _):
+            record = data.roles.get(role)
+            if record is not None and record.token == token:
+                del data.roles[role]
+
+
+class MemoryLedger:
+    """RunLedger face of ``MemoryState``."""
+
+    def __init__(self, step: Steps) -> None:
+        self._step = step
+
+    def enqueue(self, document_ids: Sequence[str], lane: Lane, *, run_id: str = "") -> list[TaskMessage]:
+        """See ``RunLedger.enqueue``."""
+        require_one_line(document_ids)
+        messages = []
+        with self._step() as (data, now):
+            data.require_open()
+            if run_id in data.runs and data.runs[run_id].run.state.final:
+                return []
+            for document_id in document_ids:
+                entry = data.ledger.get(document_id)
+                if data.is_leased(document_id, now):
+                    data.dirty.add(document_id)
+                elif entry is None or (lane is Lane.LIVE and entry.lane is Lane.BULK and not entry.begun):
+                    messages.append(data.plan(document_id, lane, run_id))
+        return messages
+
+    def begin(self, message: TaskMessage, lease_seconds: float) -> Attempt | None:
+        """See ``RunLedger.begin``."""
+        with self._step() as (data, now):
+            data.require_open()
+            document_id = message.document_id
+            entry = data.ledger.get(document_id)
+            if entry is None or entry.ticket != message.ticket:
+                return None
+            if data.is_leased(document_id, now):
+                data.dirty.add(document_id)
+                return None
+            data.dirty.discard(document_id)
+            generation = data.mint_generation()
+            data.note_garbage(document_id, generation, None, now)
+            data.leases[document_id] = LeaseRecord(generation, now + round(lease_seconds * 1000))
+            entry.begun = True
+            entry.tries += 1
+            return Attempt(data.kb, document_id, entry.ticket, generation, entry.lane, entry.run_id, entry.tries)
+
+    def finish(
+        self,
+        attempt: Attempt,
+        *,
+        unchanged: Mapping[str, str] | None = None,
+        failed: str = "",
+        stat: str = "",
+        counters: Mapping[str, int] | None = None,
+    ) -> CommitResult:
+        """See ``RunLedger.finish``."""
+        with self._step() as (data, now):
+            if not data.holds(attempt, now):
+                return CommitResult(False)
+            for index_set, fingerprint in (unchanged or {}).items():
+                _refresh(data, index_set, attempt.document_id, fingerprint, stat)
+            if failed:
+                _fail(data, attempt.document_id, failed, stat)
+                data.count(attempt.run_id, {f"failed.{failed.partition(':')[0]}": 1})
+            data.count(attempt.run_id, counters or {})
+            return data.end_attempt(attempt)
+
+    def resend_expired(self, limit: int) -> list[TaskMessage]:
+        """See ``RunLedger.resend_expired``."""
+        with self._step() as (data, now):
+            expired = sorted((lease.expires_ms, document_id) for document_id, lease in data.leases.items() if lease.expires_ms <= now)
+            messages = []
+            for _, document_id in expired[:limit]:
+                del data.leases[document_id]
+                entry = data.ledger[document_id]
+                entry.begun = False
+                messages.append(data.message(document_id, entry))
+            return messages
+
+    def oldest_waiting(self, limit: int) -> list[TaskMessage]:
+        """See ``RunLedger.oldest_waiting``."""
+        with self._step() as (data, _):
+            return [data.message(document_id, entry) for document_id, entry in data.waiting()[:limit]]
+
+    def outstanding(self) -> tuple[int, int]:
+        """See ``RunLedger.outstanding``."""
+        with self._step() as (data, _):
+            waiting = len(data.waiting())
+            return waiting, len(data.ledger) - waiting
+
+    def start_run(self) -> tuple[Run, bool]:
+        """See ``RunLedger.start_run``."""
+        with self._step() as (data, now):
+            data.require_open()
+            going_on = data.run(data.last_run)
+            if going_on is not None and not going_on.state.final:
+                data.runs[going_on.id].wants_another_pass = True
+                return going_on, False
+            data.runs_started += 1
+            run = Run(f"{data.epoch}-{data.runs_started}", RunState.SCANNING, now / 1000)
+            data.runs[run.id] = RunRecord(run)
+            data.last_run = run.id
+            data.forget_runs(RUNS_KEPT)
+            return run, True
+
+    def wants_another_pass(self, run_id: str) -> bool:
+        """See ``RunLedger.wants_another_pass``."""
+        with self._step() as (data, _):
+            record = data.runs.get(run_id)
+            if record is None:
+                return False
+            wanted, record.wants_another_pass = record.wants_another_pass, False
+            return wanted
+
+    def count(self, run_id: str, counters: Mapping[str, int]) -> None:
+        """See ``RunLedger.count``."""
+        with self._step() as (data, _):
+            data.count(run_id, counters)
+
+    def scan_ended(self, run_id: str) -> None:
+        """See ``RunLedger.scan_ended``."""
+        with self._step() as (data, _):
+            record = data.runs.get(run_id)
+            if record is not None and record.run.state is RunState.SCANNING:
+                record.run = replace(record.run, state=RunState.INDEXING)
+
+    def complete(self, run_id: str) -> bool:
+        """See ``RunLedger.complete``."""
+        with self._step() as (data, now):
+            run = data.run(run_id)
+            if run is None or run.state.final:
+                return True
+            if run.state is not RunState.INDEXING or run.pending:
+                return False
+            failed = any(value > 0 for name, value in run.counters.items() if name.startswith("failed."))
+            state = RunState.COMPLETE_WITH_ERRORS if failed else RunState.COMPLETE
+            data.runs[run_id].run = replace(run, state=state, finished_at=now / 1000)
+            data.last_complete_run = run_id
+            data.forget_runs(RUNS_KEPT)
+            return True
+
+    def end_run(self, run_id: str, state: RunState, error: str = "") -> list[str]:
+        """See ``RunLedger.end_run``."""
+        if state not in (RunState.FAILED, RunState.TIMED_OUT, RunState.CANCELLED):
+            raise ValueError(f"a run cannot be ended with {state}")
+        with self._step() as (data, now):
+            run = data.run(run_id)
+            if run is None or run.state.final:
+                return []
+            data.runs[run_id].run = replace(run, state=state, error=error, finished_at=now / 1000)
+            dropped = [document_id for document_id, entry in data.waiting() if entry.run_id == run_id]
+            for document_id in dropped:
+                del data.ledger[document_id]
+            return dropped
+
+    def run(self, run_id: str) -> Run | None:
+        """See ``RunLedger.run``."""
+        with self._step() as (data, _):
+            return data.run(run_id)
+
+    def current_run(self) -> Run | None:
+        """See ``RunLedger.current_run``."""
+        with self._step() as (data, _):
+            return data.run(data.last_run)
+
+    def last_complete_run(self) -> Run | None:
+        """See ``RunLedger.last_complete_run``."""
+        with self._step() as (data, _):
+            return data.run(data.last_complete_run)
+
+
+def _refresh(data: StateData, index_set: str, document_id: str, fingerprint: str, stat: str) -> None:
+    known = data.entries.get(index_set, {})
+    entry = known.get(document_id)
+    if entry is None or entry.live is None or entry.live.fingerprint != fingerprint:
+        return
+    if entry.state is DocumentState.FAILED:
+        state = DocumentState.LIVE if any(entry.live.chunks.values()) else DocumentState.EMPTY
+        entry = replace(entry, state=state, reason="")
+    known[document_id] = replace(entry, stat=stat)
+
+
+def _fail(data: StateData, document_id: str, reason: str, stat: str) -> None:
+    for index_set in data.index_sets():
+        known = data.entries.setdefault(index_set, {})
+        entry = known.get(document_id) or Entry(DocumentState.FAILED, None)
+        known[document_id] = replace(entry, state=DocumentState.FAILED, reason=reason, stat=stat)
+        data.gone_since.pop((index_set, document_id), None)

@@ -1,0 +1,63 @@
+"""The Redis keys of the protocol state of one knowledge base.
+
+All names begin with ``docmill:{<kb>:0}:``: the braces put them into one hash slot, and the 0 leaves room for more shards. A script gets
+that beginning as its only key and makes the names itself. ``*`` stands for the escaped name of an index set or the id of a run.
+
+| name | type | what |
+| --- | --- | --- |
+| ``meta`` | hash | ``epoch``; ``attempts`` and ``tickets`` minted in it; ``commits``; ``served``; ``runs`` started; ``last_run``; |
+| | | ``last_complete_run``; ``last_token`` of a role; ``clock_offset_ms``, by which tests shift the clock |
+| ``index_sets`` | set | index sets that have or had entries |
+| ``entries:*`` | hash | document -> packed entry |
+| ``ids:*`` | sorted set | the documents of ``entries:*``, all at 0: their order is that of their bytes |
+| ``gone:*`` | sorted set | GONE documents by the time at which they went |
+| ``counts:*`` | hash | ``s:<state letter>`` -> documents, ``c:<strategy>`` -> live chunks |
+| ``leases`` | sorted set | documents by the time at which their lease runs out; the ledger says which generation holds it |
+| ``dirty`` | set | leased documents that were changed since their attempt began |
+| ``garbage`` | hash | generation -> packed garbage |
+| ``garbage_times`` | sorted set | the same generations by the time at which they were noted or last deleted |
+| ``ledger`` | hash | document -> ticket, lane, generation once it has begun, tries, run |
+| ``waiting`` | sorted set | documents of the ledger that have not begun, by ticket |
+| ``run:*`` | hash | ``state``, ``started_ms``, ``finished_ms``, ``error``, ``pending``, ``wants_another_pass``, ``c:<counter>`` |
+| ``runs`` | sorted set | run ids by number |
+| ``roles`` | hash | role -> token, end, holder |
+| ``notes`` | hash | short texts by name: how an index set is configured, which one is being built |
+
+Times are milliseconds of the server's clock. A document costs its packed entry and its id twice (in ``entries`` and ``ids``), with about
+100 bytes of Redis's own: thanks to the sorted set a page of a million documents takes a millisecond, where sorting a hash takes seconds.
+"""
+
+from typing import Final
+
+#: The names by which the scripts know the keys.
+NAMES: Final = {
+    "META": "meta",
+    "INDEX_SETS": "index_sets",
+    "ENTRIES": "entries:",
+    "IDS": "ids:",
+    "GONE": "gone:",
+    "COUNTS": "counts:",
+    "LEASES": "leases",
+    "DIRTY": "dirty",
+    "GARBAGE": "garbage",
+    "GARBAGE_TIMES": "garbage_times",
+    "LEDGER": "ledger",
+    "WAITING": "waiting",
+    "RUN": "run:",
+    "RUNS": "runs",
+    "ROLES": "roles",
+    "NOTES": "notes",
+}
+
+#: The field of ``meta`` that is added to the server's clock.
+CLOCK_OFFSET_FIELD: Final = "clock_offset_ms"
+
+
+def prefix_of(kb: str) -> str:
+    """What every key of a knowledge base begins with."""
+    return f"docmill:{{{kb}:0}}:"
+
+
+def lua_names() -> str:
+    """The names as Lua, to stand before every script."""
+    return "".join(f"local {name} = KEYS[1] .. '{suffix}'\n" for name, suffix in NAMES.items())

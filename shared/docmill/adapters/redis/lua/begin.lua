@@ -1,0 +1,21 @@
+-- document, ticket, time to live in ms -> generation|lane|tries|run, or '' when nothing begins
+if EPOCH == 0 then
+  return redis.error_reply('NOTOPEN')
+end
+local document = ARGV[1]
+local ticket, lane, _, tries, run = ledger_entry(document)
+if ticket ~= ARGV[2] then
+  return ''
+end
+if is_leased(document) then
+  redis.call('SADD', DIRTY, document)
+  return ''
+end
+redis.call('SREM', DIRTY, document)
+local generation = numbered(redis.call('HINCRBY', META, 'attempts', 1))
+tries = int(tonumber(tries) + 1)
+redis.call('HSET', LEDGER, document, table.concat({ticket, lane, generation, tries, run}, '|'))
+redis.call('ZREM', WAITING, document)
+redis.call('ZADD', LEASES, int(NOW + tonumber(ARGV[3])), document)
+put_garbage(generation, '0', '-', document)
+return table.concat({generation, lane, tries, run}, '|')

@@ -1,0 +1,3 @@
+-- run, counters
+count(ARGV[1], ARGV[2])
+return 1

@@ -1,0 +1,50 @@
+-- document, generation, ticket, run, stat, unchanged (set:fingerprint;set:fingerprint), reason of a failure or '', counters
+-- -> '-' superseded, '' ended, or the new live ticket
+local document, generation, ticket, run, stat, unchanged, failed, counters = unpack(ARGV)
+if not holds(document, generation) then
+  return '-'
+end
+
+for set, fingerprint in string.gmatch(unchanged, '([^:;]+):([^;]*)') do
+  local packed = redis.call('HGET', ENTRIES .. set, document)
+  if packed then
+    local state, _, size, marked, live, previous, reason = parse_entry(packed)
+    local live_fingerprint, chunks = string.match(live, '^%d+|%d+|([^|]*)|([^|]*)$')
+    if live_fingerprint == fingerprint then
+      local new_state = state
+      if state == 'F' then
+        new_state, reason = string.find(chunks, '=[1-9]') and 'L' or 'E', ''
+      end
+      local refreshed = pack_entry(new_state, stat, size, marked, live, previous, reason)
+      if new_state == state then
+        redis.call('HSET', ENTRIES .. set, document, refreshed)
+      else
+        put_entry(set, document, refreshed, new_state, state)
+      end
+    end
+  end
+end
+
+local function fail(set)
+  local packed = redis.call('HGET', ENTRIES .. set, document)
+  local state, size, marked, live, previous = nil, '0', '0', NO_VERSION, NO_VERSION
+  if packed then
+    local _
+    state, _, size, marked, live, previous = parse_entry(packed)
+  end
+  put_entry(set, document, pack_entry('F', stat, size, marked, live, previous, failed), 'F', state)
+end
+
+if failed ~= '' then
+  local served = redis.call('HGET', META, 'served')
+  if served then
+    fail(served)
+  end
+  for _, set in ipairs(redis.call('SMEMBERS', INDEX_SETS)) do
+    if set ~= served and redis.call('EXISTS', ENTRIES .. set) == 1 then
+      fail(set)
+    end
+  end
+end
+count(run, counters)
+return end_attempt(document, ticket)

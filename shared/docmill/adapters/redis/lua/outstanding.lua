@@ -1,0 +1,3 @@
+-- -> how many entries wait, how many have begun
+local waiting = redis.call('ZCARD', WAITING)
+return {waiting, redis.call('HLEN', LEDGER) - waiting}

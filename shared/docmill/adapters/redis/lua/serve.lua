@@ -1,0 +1,3 @@
+-- set
+redis.call('HSET', META, 'served', ARGV[1])
+return 1

@@ -1,0 +1,140 @@
+"""The ``RunLedger`` port on Redis."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from docmill.adapters.redis.packing import kind_of, pack_counts, pack_name, require_plain, unpack_name
+from docmill.adapters.redis.scripts import Scripts
+from docmill.adapters.redis.state_registry import one_a_line, result_of
+from docmill.domain.registry import Attempt, CommitResult, Lane, TaskMessage
+from docmill.domain.runs import Run, RunState
+
+_LETTER_OF: Final = {Lane.LIVE: "l", Lane.BULK: "b"}
+_LANE_OF: Final = {letter: lane for lane, letter in _LETTER_OF.items()}
+
+
+class RedisLedger:
+    """RunLedger face of ``RedisState``."""
+
+    def __init__(self, scripts: Scripts, kb: str) -> None:
+        self._scripts = scripts
+        self._kb = kb
+
+    def enqueue(self, document_ids: Sequence[str], lane: Lane, *, run_id: str = "") -> list[TaskMessage]:
+        """See ``RunLedger.enqueue``."""
+        if not document_ids:
+            return []
+        tickets = self._scripts.text("enqueue", _LETTER_OF[lane], run_id, one_a_line(document_ids)).split(",")
+        return [TaskMessage(self._kb, name, int(ticket)) for name, ticket in zip(document_ids, tickets, strict=False) if ticket]
+
+    def begin(self, message: TaskMessage, lease_seconds: float) -> Attempt | None:
+        """See ``RunLedger.begin``."""
+        answer = self._scripts.text("begin", message.document_id, message.ticket, round(lease_seconds * 1000))
+        if not answer:
+            return None
+        generation, lane, tries, run_id = answer.split("|", 3)
+        return Attempt(self._kb, message.document_id, message.ticket, int(generation), _LANE_OF[lane], run_id, int(tries))
+
+    def finish(
+        self,
+        attempt: Attempt,
+        *,
+        unchanged: Mapping[str, str] | None = None,
+        failed: str = "",
+        stat: str = "",
+        counters: Mapping[str, int] | None = None,
+    ) -> CommitResult:
+        """See ``RunLedger.finish``."""
+        added = dict(counters or {})
+        if failed:
+            name = f"failed.{kind_of(failed)}"
+            added[name] = added.get(name, 0) + 1
+        fingerprints = unchanged or {}
+        for text in (stat, *fingerprints.values()):
+            require_plain(text)
+        answer = self._scripts.text(
+            "finish",
+            attempt.document_id,
+            attempt.generation,
+            attempt.ticket,
+            attempt.run_id,
+            stat,
+            ";".join(f"{pack_name(index_set)}:{fingerprint}" for index_set, fingerprint in fingerprints.items()),
+            failed,
+            pack_counts(added),
+        )
+        return result_of(answer, self._kb, attempt.document_id)
+
+    def resend_expired(self, limit: int) -> list[TaskMessage]:
+        """See ``RunLedger.resend_expired``."""
+        return self._messages("resend_expired", limit)
+
+    def oldest_waiting(self, limit: int) -> list[TaskMessage]:
+        """See ``RunLedger.oldest_waiting``."""
+        return self._messages("oldest_waiting", limit)
+
+    def _messages(self, script: str, limit: int) -> list[TaskMessage]:
+        pairs = (item.decode().split("\n", 1) for item in self._scripts.items(script, max(limit, 0)))
+        return [TaskMessage(self._kb, document_id, int(ticket)) for ticket, document_id in pairs]
+
+    def outstanding(self) -> tuple[int, int]:
+        """See ``RunLedger.outstanding``."""
+        waiting, begun = self._scripts.any_items("outstanding")
+        return int(waiting), int(begun)
+
+    def start_run(self) -> tuple[Run, bool]:
+        """See ``RunLedger.start_run``."""
+        new, *run = self._scripts.any_items("start_run")
+        return _unpack_run(*run), new == b"1"
+
+    def wants_another_pass(self, run_id: str) -> bool:
+        """See ``RunLedger.wants_another_pass``."""
+        return self._scripts.number("wants_another_pass", run_id) == 1
+
+    def count(self, run_id: str, counters: Mapping[str, int]) -> None:
+        """See ``RunLedger.count``."""
+        self._scripts.run("count", run_id, pack_counts(counters))
+
+    def scan_ended(self, run_id: str) -> None:
+        """See ``RunLedger.scan_ended``."""
+        self._scripts.run("scan_ended", run_id)
+
+    def complete(self, run_id: str) -> bool:
+        """See ``RunLedger.complete``."""
+        return self._scripts.number("complete", run_id) == 1
+
+    def end_run(self, run_id: str, state: RunState, error: str = "") -> list[str]:
+        """See ``RunLedger.end_run``."""
+        if state not in (RunState.FAILED, RunState.TIMED_OUT, RunState.CANCELLED):
+            raise ValueError(f"a run cannot be ended with {state}")
+        return [document_id.decode() for document_id in self._scripts.items("end_run", run_id, state.value, error)]
+
+    def run(self, run_id: str) -> Run | None:
+        """See ``RunLedger.run``."""
+        return self._read_run("id", run_id)
+
+    def current_run(self) -> Run | None:
+        """See ``RunLedger.current_run``."""
+        return self._read_run("last_run")
+
+    def last_complete_run(self) -> Run | None:
+        """See ``RunLedger.last_complete_run``."""
+        return self._read_run("last_complete_run")
+
+    def _read_run(self, *which: str) -> Run | None:
+        answer = self._scripts.any_items("run", *which)
+        return _unpack_run(*answer) if answer else None
+
+
+def _unpack_run(run_id: bytes, flat: list[Any]) -> Run:
+    fields: dict[str, str] = {name.decode(): value.decode() for name, value in zip(flat[::2], flat[1::2], strict=True)}
+    finished = fields.get("finished_ms")
+    return Run(
+        run_id.decode(),
+        RunState(fields["state"]),
+        started_at=int(fields["started_ms"]) / 1000,
+        finished_at=int(finished) / 1000 if finished else None,
+        counters={unpack_name(name[2:]): int(count) for name, count in fields.items() if name.startswith("c:")},
+        pending=int(fields["pending"]),
+        error=fields.get("error", ""),
+    )

@@ -1,0 +1,65 @@
+"""Says which configured parts this version reads and checks but cannot do."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from docmill.config.loading import Configuration
+from docmill.config.providers import adapter_for
+from docmill.domain.errors import NotAvailable
+from docmill.domain.knowledge_bases import KnowledgeBase, StrategyKind, StrategySpec
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """A part that is configured correctly but that this version cannot do.
+
+    Attributes:
+        key: where it is configured, below the knowledge base.
+        message: one sentence: what happens.
+        blocks_indexing: the knowledge base cannot be used; otherwise it works without the part.
+    """
+
+    knowledge_base: str
+    key: str
+    message: str
+    blocks_indexing: bool
+
+    def __str__(self) -> str:
+        return f"rag.{self.knowledge_base}.{self.key}: {self.message}"
+
+
+def unavailable_parts(configuration: Configuration) -> list[Unavailable]:
+    """All such parts, in the order of the configuration."""
+    return [part for kb in configuration.knowledge_bases for part in unavailable_in(kb)]
+
+
+def unavailable_in(kb: KnowledgeBase) -> Iterator[Unavailable]:
+    """The parts of one knowledge base that this version cannot do."""
+    for index, strategy in enumerate(kb.strategies):
+        for key, message in _of_strategy(strategy):
+            yield Unavailable(kb.name, f"strategies[{index}].{key}", message, blocks_indexing=True)
+    if kb.results.reranking is not None:
+        yield Unavailable(
+            kb.name, "results.reranking", "reranking is not available yet; results keep the order of the fusion", blocks_indexing=False
+        )
+    if kb.answering is not None:
+        yield Unavailable(kb.name, "answer", "answers are not available yet; searching works", blocks_indexing=False)
+
+
+def require_available(kb: KnowledgeBase) -> None:
+    """Refuses a knowledge base that cannot be indexed or searched as it is configured.
+
+    Raises:
+        NotAvailable: one line for each part that is missing.
+    """
+    blocking = [str(part) for part in unavailable_in(kb) if part.blocks_indexing]
+    if blocking:
+        raise NotAvailable("\n".join(blocking))
+
+
+def _of_strategy(strategy: StrategySpec) -> Iterator[tuple[str, str]]:
+    if strategy.kind is StrategyKind.SEMANTIC_EMBEDDINGS:
+        yield "type", "`semantic-embeddings` is not available yet; the knowledge base cannot be indexed"
+    if strategy.embedding is not None and adapter_for(strategy.embedding) is None:
+        provider = strategy.embedding.provider
+        yield "embedding_model", f"the provider `{provider}` is not available for embeddings yet; the knowledge base cannot be indexed"

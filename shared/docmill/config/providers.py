@@ -1,0 +1,144 @@
+"""Model providers: which there are, how each is reached, and what a model reference in the YAML stands for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from docmill.domain.knowledge_bases import EmbeddingModelSpec
+
+#: The least cosine of a hit of a local model. These models' cosines are lower than those of OpenAI's models, for which 0.5 is made.
+LOCAL_EMBEDDING_THRESHOLD: Final = 0.2
+
+AUTO: Final = "auto"
+LOCAL: Final = "local"
+DEFAULT_EMBEDDING_MODEL: Final = "local/all-minilm-l6-v2"
+
+
+class Adapter(StrEnum):
+    """What talks to a provider."""
+
+    LOCAL = "local"
+    OPENAI = "openai"
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A place that serves models.
+
+    Attributes:
+        adapter: what talks to it; None where docmill has nothing that can.
+        base_url: where it is; None where the adapter knows, or where the configuration must say (``needs_base_url``).
+        token_key: the environment variable that holds the credential; None sends none.
+    """
+
+    name: str
+    adapter: Adapter | None
+    base_url: str | None = None
+    token_key: str | None = None
+    needs_base_url: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """An embedding model that runs inside docmill."""
+
+    dimensions: int
+    threshold: float = LOCAL_EMBEDDING_THRESHOLD
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars for a million tokens."""
+
+    input: float = 0.0
+    output: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """What a model reference stands for.
+
+    Attributes:
+        reference: as the configuration writes it.
+        adapter: what talks to its provider; None where docmill has nothing that can.
+        max_tokens: the longest answer that a chat model is asked for.
+    """
+
+    reference: str
+    provider: str
+    model: str
+    adapter: Adapter | None
+    base_url: str | None = None
+    token_key: str | None = None
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    price: Price | None = None
+    max_tokens: int | None = None
+    temperature: float | None = None
+
+    @property
+    def name(self) -> str:
+        """``provider/model``."""
+        return f"{self.provider}/{self.model}"
+
+
+_OPENAI_COMPATIBLE: Final = (
+    Provider("openai", Adapter.OPENAI, None, "OPENAI_API_KEY"),
+    Provider("azure", Adapter.OPENAI, None, "AZURE_API_KEY", needs_base_url=True),
+    Provider("dmr", Adapter.OPENAI, "http://127.0.0.1:12434/engines/v1"),
+    Provider("minimax", Adapter.OPENAI, "https://api.minimax.io/v1", "MINIMAX_API_KEY"),
+    Provider("mistral", Adapter.OPENAI, "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+    Provider("nebius", Adapter.OPENAI, "https://api.studio.nebius.com/v1", "NEBIUS_API_KEY"),
+    Provider("ollama", Adapter.OPENAI, "http://127.0.0.1:11434/v1"),
+    Provider("requesty", Adapter.OPENAI, "https://router.requesty.ai/v1", "REQUESTY_API_KEY"),
+    Provider("xai", Adapter.OPENAI, "https://api.x.ai/v1", "XAI_API_KEY"),
+)
+_WITHOUT_ADAPTER: Final = (
+    Provider("amazon-bedrock", None),
+    Provider("anthropic", None, None, "ANTHROPIC_API_KEY"),
+    Provider("google", None, None, "GOOGLE_API_KEY"),
+)
+
+#: Every provider that needs no entry under ``providers:``.
+PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
+    {provider.name: provider for provider in (Provider(LOCAL, Adapter.LOCAL), *_OPENAI_COMPATIBLE, *_WITHOUT_ADAPTER)}
+)
+
+#: The models of the ``local`` provider.
+LOCAL_MODELS: Final[Mapping[str, LocalModel]] = MappingProxyType(
+    {"all-minilm-l6-v2": LocalModel(dimensions=384), "wordllama-256": LocalModel(dimensions=256)}
+)
+
+#: Output sizes of well-known remote models, for configurations that do not give ``vector_dimensions``.
+REMOTE_DIMENSIONS: Final[Mapping[str, int]] = MappingProxyType(
+    {
+        "dmr/ai/embeddinggemma": 768,
+        "google/gemini-embedding-001": 3072,
+        "google/gemini-embedding-2": 3072,
+        "mistral/mistral-embed": 1024,
+        "openai/text-embedding-3-large": 3072,
+        "openai/text-embedding-3-small": 1536,
+        "openai/text-embedding-ada-002": 1536,
+    }
+)
+
+#: What ``embedding_model: auto`` stands for, by ``vector_dimensions``; None is for a strategy that does not give them.
+AUTO_MODELS: Final[Mapping[int | None, str]] = MappingProxyType(
+    {None: DEFAULT_EMBEDDING_MODEL, 384: DEFAULT_EMBEDDING_MODEL, 768: "dmr/ai/embeddinggemma", 1536: "openai/text-embedding-3-small"}
+)
+
+
+def local_model(provider: str, model: str) -> LocalModel | None:
+    """The local model of that name; None for a remote one."""
+    return LOCAL_MODELS.get(model) if provider == LOCAL else None
+
+
+def adapter_for(spec: EmbeddingModelSpec) -> Adapter | None:
+    """What talks to the provider of an embedding model; None where docmill has nothing that can.
+
+    A provider that is not built in is one of the configuration's ``providers:``, and those are OpenAI-compatible.
+    """
+    provider = PROVIDERS.get(spec.provider)
+    return Adapter.OPENAI if provider is None else provider.adapter

@@ -1,0 +1,89 @@
+"""Leasekeeping: renews the leases of a process's attempts until they end."""
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable
+
+import structlog
+
+from docmill.domain.errors import StoreDown
+from docmill.domain.registry import Attempt
+from docmill.ports.registry import Leases
+
+_log = structlog.get_logger(__name__)
+
+
+class LeaseKeeper:
+    """Renews every held lease once in ``interval_seconds``, in one step per knowledge base.
+
+    A lease that could not be renewed in time is not revived: its attempt finds out when it commits, and is superseded.
+    """
+
+    def __init__(self, leases_of: Callable[[str], Leases], *, ttl_seconds: float, interval_seconds: float) -> None:
+        """``leases_of`` gives the leases of a knowledge base by its name."""
+        self._leases_of = leases_of
+        self._ttl_seconds = ttl_seconds
+        self._interval_seconds = interval_seconds
+        self._held: dict[int, Attempt] = {}
+        self._lost: set[int] = set()
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._renew_until_stopped, name="docmill-leases", daemon=True)
+
+    def start(self) -> None:
+        """Starts the renewing thread."""
+        self._thread.start()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the process is stopping; nothing new should begin."""
+        return self._stopping.is_set()
+
+    def stop(self) -> None:
+        """Ends the renewing thread, and with it, at their next step, all attempts that are not handed over yet."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def hold(self, attempt: Attempt) -> None:
+        """Renews the lease of ``attempt`` from now on."""
+        with self._lock:
+            self._held[attempt.generation] = attempt
+
+    def let_go(self, attempt: Attempt) -> None:
+        """Renews it no longer."""
+        with self._lock:
+            self._held.pop(attempt.generation, None)
+            self._lost.discard(attempt.generation)
+
+    def is_lost(self, attempt: Attempt) -> bool:
+        """Whether a renewal was refused, or none will come; the rest of the attempt would be in vain."""
+        if self._stopping.is_set():
+            return True
+        with self._lock:
+            return attempt.generation in self._lost
+
+    def in_work(self) -> int:
+        """How many attempts hold a lease here."""
+        with self._lock:
+            return len(self._held)
+
+    def renew_all(self) -> None:
+        """Renews once, now."""
+        by_knowledge_base: defaultdict[str, list[Attempt]] = defaultdict(list)
+        with self._lock:
+            for attempt in self._held.values():
+                by_knowledge_base[attempt.knowledge_base].append(attempt)
+        for knowledge_base, attempts in by_knowledge_base.items():
+            try:
+                renewed = self._leases_of(knowledge_base).renew(attempts, self._ttl_seconds)
+            except StoreDown as error:
+                _log.warning("leases_not_renewed", knowledge_base=knowledge_base, error=str(error))
+                continue
+            lost = [attempt for attempt, held in zip(attempts, renewed, strict=True) if not held]
+            with self._lock:
+                self._lost.update(attempt.generation for attempt in lost if attempt.generation in self._held)
+
+    def _renew_until_stopped(self) -> None:
+        while not self._stopping.wait(self._interval_seconds):
+            self.renew_all()

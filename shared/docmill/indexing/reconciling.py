@@ -1,0 +1,187 @@
+"""Reconciling: makes one document's index state equal to its source. The one task of docmill."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from docmill.domain.chunks import ChunkRecord
+from docmill.domain.documents import fingerprint_of
+from docmill.domain.errors import DocmillError, DocumentDeadlineExceeded, DocumentSkipped, Superseded
+from docmill.domain.knowledge_bases import StrategyKind, StrategySpec
+from docmill.domain.registry import Attempt, Commit, CommitResult, DocumentState, Lane, TaskMessage
+from docmill.indexing.committing import Prepared, Write
+from docmill.indexing.embedding import TEXTS_A_CALL, embed_records
+from docmill.indexing.leasekeeping import LeaseKeeper
+from docmill.indexing.preparing import Chunker, records_by_strategy
+from docmill.indexing.sources import Content, Source
+from docmill.indexing.targets import Target
+from docmill.ports.clock import Clock
+from docmill.ports.queue import TaskQueue
+from docmill.ports.state import KnowledgeBaseState
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciler:
+    """Carries out tasks for one knowledge base.
+
+    Attributes:
+        targets: the index sets that a change goes to: the served one, and the one being built.
+        submit: hands a prepared document to the committer.
+        deadline_seconds: for one document, checked between its steps.
+    """
+
+    state: KnowledgeBaseState
+    source: Source
+    targets: Callable[[], Sequence[Target]]
+    chunker: Chunker
+    submit: Callable[[Prepared], None]
+    keeper: LeaseKeeper
+    tasks: TaskQueue
+    clock: Clock
+    lease_seconds: float
+    deadline_seconds: float
+
+    def reconcile(self, message: TaskMessage) -> None:
+        """Begins an attempt and ends it, or hands it to the committer; does nothing for a message that the ledger does not know.
+
+        Raises:
+            StoreDown: the registry does not answer; the ledger sends the document again.
+        """
+        attempt = self.state.ledger.begin(message, self.lease_seconds)
+        if attempt is None:
+            return
+        self.keeper.hold(attempt)
+        handed_over = False
+        try:
+            prepared = _Preparation(self, attempt).run()
+            if prepared is not None:
+                self.submit(prepared)
+                handed_over = True
+        except Superseded:
+            _log.debug("attempt_superseded", document_id=attempt.document_id, generation=attempt.generation)
+        except DocmillError as error:
+            _log.warning("document_failed", document_id=attempt.document_id, code=error.code, error=str(error))
+            self.end(self.state.ledger.finish(attempt, failed=f"{error.code}: {error}"))
+        except Exception as error:  # noqa: BLE001
+            # A defect costs this document, not the worker: it is named as the reason, and tried again by the next run.
+            _log.exception("document_failed", document_id=attempt.document_id)
+            self.end(self.state.ledger.finish(attempt, failed=f"internal: {type(error).__name__}: {error}"))
+        finally:
+            if not handed_over:
+                self.keeper.let_go(attempt)
+
+    def end(self, result: CommitResult) -> None:
+        """Sends the message of a document that was changed while it was in work."""
+        if result.next_message is not None:
+            self.tasks.send([result.next_message], Lane.LIVE)
+
+
+class _Preparation:
+    """One attempt, from the source to what the committer takes."""
+
+    def __init__(self, reconciler: Reconciler, attempt: Attempt) -> None:
+        self._reconciler = reconciler
+        self._attempt = attempt
+        self._targets = reconciler.targets()
+        self._ends_at = reconciler.clock.monotonic() + reconciler.deadline_seconds
+
+    def run(self) -> Prepared | None:
+        """What to commit; None when the attempt has ended here."""
+        document_id = self._attempt.document_id
+        strategies = self._reconciler.source.strategies_for(document_id)
+        if not strategies:
+            return self._without_chunks(DocumentState.GONE)
+        content: Content | None = None
+        fingerprint = ""
+        try:
+            content = self._reconciler.source.read(document_id)
+            if content is None:
+                return self._without_chunks(DocumentState.GONE)
+            fingerprint = fingerprint_of(content.content)
+            if self._is_unchanged(fingerprint, strategies):
+                ledger = self._reconciler.state.ledger
+                unchanged = {target.index_set: fingerprint for target in self._targets}
+                self._reconciler.end(ledger.finish(self._attempt, unchanged=unchanged, stat=content.stat, counters={"unchanged": 1}))
+                return None
+            return self._with_chunks(content, fingerprint, strategies)
+        except DocumentSkipped as skipped:
+            reason = f"{skipped.reason}: {skipped.detail}"
+            stat = content.stat if content is not None else self._reconciler.source.stat_of(document_id)
+            size_bytes = content.size_bytes if content is not None else 0
+            return self._without_chunks(DocumentState.SKIPPED, fingerprint, stat=stat, size_bytes=size_bytes, reason=reason)
+
+    def _is_unchanged(self, fingerprint: str, strategies: Sequence[str]) -> bool:
+        for target in self._targets:
+            _, entries = self._reconciler.state.registry.entries(target.index_set, [self._attempt.document_id])
+            entry = entries.get(self._attempt.document_id)
+            if entry is None or entry.live is None or entry.marked or entry.live.fingerprint != fingerprint:
+                return False
+            if entry.state not in (DocumentState.LIVE, DocumentState.EMPTY, DocumentState.FAILED):
+                return False
+            if entry.live.chunks and set(entry.live.chunks) != set(strategies):
+                return False
+        return True
+
+    def _with_chunks(self, content: Content, fingerprint: str, strategies: Sequence[str]) -> Prepared:
+        document = self._reconciler.source.load(self._attempt.document_id, content.content)
+        counts: dict[str, dict[str, int]] = {}
+        writes: list[Write] = []
+        counters = {"chunks": 0, "embedded": 0, "reused": 0}
+        for target in self._targets:
+            self._check_deadline()
+            wanted = [strategy for strategy in target.knowledge_base.strategies if strategy.name in strategies]
+            by_strategy = records_by_strategy(
+                self._attempt.document_id, self._attempt.generation, fingerprint, document, wanted, self._reconciler.chunker
+            )
+            counts[target.index_set] = {name: len(records) for name, records in by_strategy.items() if records}
+            for strategy in wanted:
+                records: Sequence[ChunkRecord] = by_strategy[strategy.name]
+                if not records:
+                    continue
+                counters["chunks"] += len(records)
+                if strategy.kind is not StrategyKind.BM25:
+                    records = self._embed(target, strategy, records, counters)
+                writes.append(Write(target.store(strategy), target.index(strategy.name), records))
+        state = DocumentState.LIVE if writes else DocumentState.EMPTY
+        commit = Commit(
+            attempt=self._attempt,
+            state=state,
+            fingerprint=fingerprint,
+            chunks=counts,
+            stat=content.stat,
+            size_bytes=content.size_bytes,
+            counters={name: value for name, value in counters.items() if value},
+        )
+        return Prepared(commit, tuple(writes))
+
+    def _embed(self, target: Target, strategy: StrategySpec, records: Sequence[ChunkRecord], counters: dict[str, int]) -> list[ChunkRecord]:
+        model = target.models[strategy.name]
+        indexes = [
+            other.index(name)
+            for other in (target, *(other for other in self._targets if other is not target))
+            for name, theirs in other.models.items()
+            if theirs.name == model.name and theirs.dimensions == model.dimensions
+        ]
+        batch_size = strategy.embedding.batch_size if strategy.embedding is not None else TEXTS_A_CALL
+        done = embed_records(
+            records, model, target.vectors, indexes, texts_a_call=min(batch_size, TEXTS_A_CALL), between=self._check_deadline
+        )
+        counters["embedded"] += done.embedded
+        counters["reused"] += done.reused
+        self._check_deadline()
+        return done.records
+
+    def _without_chunks(
+        self, state: DocumentState, fingerprint: str = "", *, stat: str = "", size_bytes: int = 0, reason: str = ""
+    ) -> Prepared:
+        counts: Mapping[str, Mapping[str, int]] = {target.index_set: {} for target in self._targets}
+        return Prepared(Commit(self._attempt, state, fingerprint, counts, stat=stat, size_bytes=size_bytes, reason=reason))
+
+    def _check_deadline(self) -> None:
+        if self._reconciler.keeper.is_lost(self._attempt):
+            raise Superseded(f"the lease of {self._attempt.document_id} ran out")
+        if self._reconciler.clock.monotonic() > self._ends_at:
+            raise DocumentDeadlineExceeded(f"{self._attempt.document_id} took longer than {self._reconciler.deadline_seconds:.0f} s")

@@ -1,0 +1,44 @@
+"""Sources: where a document's bytes come from."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from docmill.domain.documents import LoadedDocument
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A document as it was read.
+
+    Attributes:
+        stat: its packed stat signature, "" when the file was changed so shortly before that the signature cannot be trusted.
+    """
+
+    content: bytes
+    stat: str
+    size_bytes: int
+
+
+class Source(Protocol):
+    """The documents of one knowledge base."""
+
+    def strategies_for(self, document_id: str) -> tuple[str, ...]:
+        """The strategies that a document belongs to, by name; none when the configuration leaves it out."""
+        ...
+
+    def read(self, document_id: str) -> Content | None:
+        """The document's bytes, or None when it is gone.
+
+        Raises:
+            DocumentSkipped: it must not or cannot be read.
+            RootUnavailable: the folder that should hold it is not there, which does not mean that it is gone.
+        """
+        ...
+
+    def stat_of(self, document_id: str) -> str:
+        """Its packed stat signature now, without reading it; "" when there is none."""
+        ...
+
+    def load(self, document_id: str, content: bytes) -> LoadedDocument:
+        """Its text; raises ``DocumentSkipped`` for what is not text."""
+        ...

@@ -1,0 +1,14 @@
+"""State: the three faces of one knowledge base's atomic state, together."""
+
+from dataclasses import dataclass
+
+from docmill.ports.registry import Leases, Registry, RunLedger
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeBaseState:
+    """Registry, leases and ledger over the same state."""
+
+    registry: Registry
+    leases: Leases
+    ledger: RunLedger

@@ -1,0 +1,155 @@
+"""Searches one knowledge base: retrieve, verify, fuse, deduplicate, limit."""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from typing import Final
+
+from docmill.domain.chunks import ChunkRecord
+from docmill.domain.errors import AllStrategiesFailed, DocmillError, NotAvailable, StoreDown
+from docmill.domain.knowledge_bases import KnowledgeBase, Results
+from docmill.domain.searching import Candidate, Degraded, Freshness, Hit, SearchOutcome, SearchRequest
+from docmill.ports.clock import Clock
+from docmill.ports.registry import Registry, RunLedger
+from docmill.retrieval.fuse import check_weights, deduplicate, fuse, one_per_document
+from docmill.retrieval.retrievers import Retriever
+from docmill.retrieval.snapshot import Snapshot, SnapshotReader
+from docmill.retrieval.validate import check_request
+from docmill.retrieval.verify import has_changed
+
+DEFAULT_TIMEOUT_SECONDS: Final = 10.0
+#: All full texts of one response together; documents beyond it show their chunk.
+MAX_FULL_TEXT_CHARACTERS: Final = 4_000_000
+
+
+class Searcher:
+    """Answers searches over one knowledge base; safe for several threads.
+
+    Args:
+        knowledge_base: whose settings hold where a request leaves something open.
+        retrievers: one for each of its strategies.
+        registry: of the knowledge base.
+        ledger: of the knowledge base; says what is pending.
+        executor: threads for strategies that wait for a server or a model.
+        clock: measures the time limit.
+        read_text: a document's whole text as it is now, by document id; None when it cannot be had.
+        stat_of: a document's packed stat signature now, by document id; None when the file is gone.
+        timeout_seconds: of one search.
+
+    Raises:
+        ConfigurationError: weighted fusion without a weight for each strategy.
+    """
+
+    def __init__(
+        self,
+        knowledge_base: KnowledgeBase,
+        retrievers: Sequence[Retriever],
+        registry: Registry,
+        ledger: RunLedger,
+        *,
+        executor: Executor,
+        clock: Clock,
+        read_text: Callable[[str], str | None],
+        stat_of: Callable[[str], str | None],
+        timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+    ) -> None:
+        self._knowledge_base = knowledge_base
+        self._retrievers = {retriever.spec.name: retriever for retriever in retrievers}
+        self._ledger = ledger
+        self._clock = clock
+        self._read_text = read_text
+        self._stat_of = stat_of
+        self._timeout_seconds = timeout_seconds
+        self._reader = SnapshotReader(knowledge_base.name, registry, executor, clock)
+        check_weights(knowledge_base.results.fusion, sorted(self._retrievers))
+
+    def search(self, request: SearchRequest) -> SearchOutcome:
+        """The best hits for ``request``, all of one moment.
+
+        Raises:
+            QueryInvalid: the request breaks a bound or names an unknown strategy.
+            NotAvailable: it asks for reranking.
+            AllStrategiesFailed: no strategy could answer; the message has each one's reason.
+            StoreDown: the registry does not answer and never did.
+        """
+        started = self._clock.monotonic()
+        check_request(request, self._retrievers.keys())
+        if request.rerank:
+            raise NotAvailable("rerank: this version cannot rerank yet; leave it out, or set it to false")
+        names = request.strategies if request.strategies is not None else tuple(self._retrievers)
+        # Before the snapshot: whatever is not pending any more by now is in it.
+        pending, last_complete_run, ledger_read = self._read_ledger()
+        snapshot = self._reader.read(
+            [self._retrievers[name] for name in names], request.query, request.filter, started + self._timeout_seconds
+        )
+        if snapshot.failures and len(snapshot.failures) == len(names) and not snapshot.candidates:
+            raise AllStrategiesFailed(_reasons(snapshot.failures))
+        hits = select(snapshot.candidates, self._knowledge_base.results, request)
+        full_texts = self._full_texts(hits) if _wants_full_content(self._knowledge_base.results, request) else {}
+        return SearchOutcome(
+            knowledge_base=self._knowledge_base.name,
+            hits=tuple(hits),
+            degraded=tuple(Degraded(name, error.code, str(error)) for name, error in sorted(snapshot.failures.items())),
+            freshness=Freshness(
+                index_set=snapshot.position.index_set,
+                commit=snapshot.position.commit,
+                last_complete_run=last_complete_run,
+                pending=pending,
+                dropped=snapshot.dropped,
+                unverified=snapshot.unverified or not ledger_read,
+            ),
+            took_ms=(self._clock.monotonic() - started) * 1000.0,
+            stale=self._stale(snapshot, hits),
+            full_texts=full_texts,
+        )
+
+    @property
+    def can_do_without_registry(self) -> bool:
+        """Whether searches are answered, unverified, while the registry is silent: it was read at least once."""
+        return self._reader.knows_position
+
+    def _read_ledger(self) -> tuple[int, float | None, bool]:
+        try:
+            waiting, in_work = self._ledger.outstanding()
+            run = self._ledger.last_complete_run()
+        except StoreDown:
+            return 0, None, False
+        return waiting + in_work, run.finished_at if run else None, True
+
+    def _stale(self, snapshot: Snapshot, hits: Sequence[Hit]) -> frozenset[str]:
+        generations = {hit.record.document_id: hit.record.generation for hit in hits}
+        return frozenset(
+            document_id
+            for document_id, generation in generations.items()
+            if (entry := snapshot.entries.get(document_id)) is not None and has_changed(entry, generation, self._stat_of(document_id))
+        )
+
+    def _full_texts(self, hits: Sequence[Hit]) -> Mapping[str, str]:
+        texts: dict[str, str] = {}
+        room = MAX_FULL_TEXT_CHARACTERS
+        for document_id in dict.fromkeys(hit.record.document_id for hit in hits):
+            text = self._read_text(document_id)
+            if text is not None and len(text) <= room:
+                texts[document_id] = text
+                room -= len(text)
+        return texts
+
+
+def select(candidates: Sequence[Candidate], results: Results, request: SearchRequest) -> list[Hit]:
+    """Fuses, removes repetitions and cuts to the limit; whole documents come once each."""
+    hits = fuse(candidates, results.fusion)
+    if results.deduplicate:
+        hits = one_per_document(hits) if _wants_full_content(results, request) else deduplicate(hits)
+    return hits[: results.limit if request.limit is None else request.limit]
+
+
+def shown_text(record: ChunkRecord, outcome: SearchOutcome) -> str:
+    """What a hit shows: its document's whole text where that was asked for and could be had, else the chunk's."""
+    return outcome.full_texts.get(record.document_id, record.text)
+
+
+def _wants_full_content(results: Results, request: SearchRequest) -> bool:
+    return results.return_full_content if request.return_full_content is None else request.return_full_content
+
+
+def _reasons(failures: Mapping[str, DocmillError]) -> str:
+    return "no strategy could answer: " + "; ".join(f"{name}: {error}" for name, error in sorted(failures.items()))

@@ -1,0 +1,35 @@
+"""Logs: one line an event on standard error, for people or as JSON."""
+
+import logging
+import sys
+from typing import TextIO
+
+import structlog
+
+
+def configure_logs(*, level: str = "info", as_json: bool = False, stream: TextIO | None = None) -> None:
+    """Sends the log of docmill and of the libraries to ``stream`` (standard error).
+
+    Args:
+        level: ``debug``, ``info``, ``warning`` or ``error``; libraries are heard from ``warning`` on.
+        as_json: one JSON object a line.
+        stream: where to; standard output is never right, since it carries data.
+    """
+    out = stream or sys.stderr
+    number = logging.getLevelNamesMapping()[level.upper()]
+    renderer: structlog.typing.Processor = (
+        structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer(colors=out.isatty())
+    )
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(number),
+        logger_factory=structlog.WriteLoggerFactory(file=out),
+        cache_logger_on_first_use=False,
+    )
+    logging.basicConfig(stream=out, level=max(number, logging.WARNING), format="%(asctime)s %(levelname)s %(name)s: %(message)s")

@@ -1,0 +1,24 @@
+"""Contract of the ``Registry``, ``Leases`` and ``RunLedger`` ports of one knowledge base.
+
+An adapter passes by one subclass that overrides one fixture::
+
+    class TestMyState(RegistryContract):
+        @pytest.fixture
+        def fresh_state(self):
+            yield StateUnderTest(state.registry, state.leases, state.ledger, shift_clock)
+"""
+
+from docmill.testing.registry_commit_rules import CommitRules
+from docmill.testing.registry_entry_rules import EntryRules
+from docmill.testing.registry_epoch_rules import EpochRules
+from docmill.testing.registry_garbage_rules import GarbageRules
+from docmill.testing.registry_lease_rules import LeaseRules
+from docmill.testing.registry_ledger_rules import LedgerRules
+from docmill.testing.registry_run_rules import RunRules
+from docmill.testing.state_under_test import StateUnderTest
+
+__all__ = ["RegistryContract", "StateUnderTest"]
+
+
+class RegistryContract(CommitRules, EntryRules, EpochRules, GarbageRules, LeaseRules, LedgerRules, RunRules):
+    """Every rule of the protocol state, each a test."""

@@ -1,0 +1,18 @@
+"""States on Redis-like servers, as the contract suite takes them."""
+
+import redis
+
+from docmill.adapters.redis.keys import CLOCK_OFFSET_FIELD, prefix_of
+from docmill.adapters.redis.state import RedisState
+from docmill.testing.state_under_test import StateUnderTest
+
+
+def fresh_redis_state(client: redis.Redis, kb: str = "handbook") -> StateUnderTest:
+    """A state on an emptied server."""
+    client.flushall()
+
+    def shift_clock(seconds: float) -> None:
+        client.hincrby(f"{prefix_of(kb)}meta", CLOCK_OFFSET_FIELD, round(seconds * 1000))
+
+    state = RedisState(client, kb)
+    return StateUnderTest(state.registry, state.leases, state.ledger, shift_clock)

@@ -1,0 +1,38 @@
+from pathlib import Path
+
+import pytest
+
+from docmill.config import require_available, unavailable_parts
+from docmill.domain.errors import NotAvailable
+from support.configuration_files import knowledge_base, load
+
+
+def parts(folder: Path, text: str) -> list[tuple[str, bool]]:
+    return [(str(part).split(": ")[0], part.blocks_indexing) for part in unavailable_parts(load(folder, text))]
+
+
+@pytest.mark.parametrize("model", ["openai/x", "dmr/x", "ollama/x", "mistral/x", "nebius/x", "xai/x", "requesty/x", "minimax/x", "acme/x"])
+def test_openai_compatible_providers_are_available(tmp_path: Path, model: str) -> None:
+    entries = 'providers: {acme: {base_url: "http://127.0.0.1:1/v1"}}\n'
+    text = knowledge_base(f"{{type: chunked-embeddings, embedding_model: {model}, vector_dimensions: 8}}", entries)
+    assert parts(tmp_path, text) == []
+
+
+@pytest.mark.parametrize("model", ["google/gemini-embedding-001", "amazon-bedrock/titan", "anthropic/x"])
+def test_a_provider_without_an_adapter_cannot_index(tmp_path: Path, model: str) -> None:
+    text = knowledge_base(f"{{type: chunked-embeddings, embedding_model: {model}, vector_dimensions: 8}}")
+    assert parts(tmp_path, text) == [("rag.notes.strategies[0].embedding_model", True)]
+
+
+def test_reranking_and_answers_are_left_out_and_the_knowledge_base_works(tmp_path: Path) -> None:
+    text = knowledge_base(extra="    results: {reranking: {model: openai/x}}\n    answer: {model: openai/x}\n")
+    assert parts(tmp_path, text) == [("rag.notes.results.reranking", False), ("rag.notes.answer", False)]
+    (kb,) = load(tmp_path, text).knowledge_bases
+    require_available(kb)
+
+
+def test_a_semantic_strategy_is_refused_when_it_is_needed(tmp_path: Path) -> None:
+    strategy = "{type: semantic-embeddings, embedding_model: local/wordllama-256, chat_model: openai/x}"
+    (kb,) = load(tmp_path, knowledge_base(strategy)).knowledge_bases
+    with pytest.raises(NotAvailable, match=r"^rag\.notes\.strategies\[0\]\.type: `semantic-embeddings` is not available yet"):
+        require_available(kb)

@@ -1,0 +1,85 @@
+"""The reference names every key and variable, with the default that takes effect."""
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from docmill.config import LOCAL_EMBEDDING_THRESHOLD, load_configuration
+from docmill.config import schema as schemas
+from docmill.config.providers import AUTO_MODELS, LOCAL_MODELS, PROVIDERS
+from docmill.config.settings import setting_descriptions
+from support.configuration_files import write
+
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "configuration.md").read_text(encoding="utf-8")
+HEADINGS = {
+    "Knowledge base": schemas.RawKnowledgeBase,
+    "Tool": schemas.RawTool,
+    "Strategy": schemas.RawStrategy,
+    "Chunking": schemas.RawChunking,
+    "Results": schemas.RawResults,
+    "Fusion": schemas.RawFusion,
+    "Reranking": schemas.RawReranking,
+    "Answer": schemas.RawAnswer,
+    "Model": schemas.RawModel,
+    "Price": schemas.RawPrice,
+    "Provider": schemas.RawProvider,
+}
+
+
+def rows_under(heading: str) -> dict[str, list[str]]:
+    """The table under a heading: the first cell's name, and the other cells."""
+    section = re.split(rf"^#+ {heading}\n", PAGE, flags=re.MULTILINE)[1]
+    section = re.split(r"^#+ ", section, flags=re.MULTILINE)[0]
+    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in section.splitlines() if line.startswith("| `")]
+    return {row[0].strip("` "): [cell.strip(" |") for cell in row[1:]] for row in rows}
+
+
+@pytest.mark.parametrize(("heading", "model"), HEADINGS.items())
+def test_the_reference_has_each_key_with_its_default(heading: str, model: type[BaseModel]) -> None:
+    rows = rows_under(heading)
+    assert list(rows) == list(model.model_fields)
+    for key, field in model.model_fields.items():
+        extra = field.json_schema_extra
+        default = extra.get("default") if isinstance(extra, dict) else None
+        if default is not None:
+            shown = str(default).lower() if isinstance(default, bool) else str(default)
+            assert rows[key][1].startswith(f"`{shown}`"), key
+
+
+def test_every_section_of_the_schema_is_in_the_reference() -> None:
+    sections = {model for model in vars(schemas).values() if isinstance(model, type) and issubclass(model, schemas.RawSection)}
+    assert sections - {schemas.RawSection} == set(HEADINGS.values())
+
+
+def test_the_reference_has_each_variable_with_its_default() -> None:
+    rows = rows_under("Environment variables")
+    descriptions = setting_descriptions()
+    assert list(rows) == [description.variable for description in descriptions]
+    for description in descriptions:
+        shown = rows[description.variable][0]
+        if description.default is None:
+            assert shown in ("embedded", "fitted to the cores")
+        else:
+            assert shown == f"`{description.default:g}`"
+
+
+def test_the_reference_has_each_provider_with_its_place_and_variable() -> None:
+    for provider in PROVIDERS.values():
+        (line,) = [line for line in PAGE.splitlines() if line.startswith("| `") and f"`{provider.name}`" in line.split(" | ")[0]]
+        assert provider.base_url is None or provider.base_url in line
+        assert provider.token_key is None or provider.token_key in line
+
+
+def test_the_reference_has_the_local_models_and_their_threshold() -> None:
+    assert all(f"`local/{name}`" in PAGE and f"({local.dimensions} dimensions" in PAGE for name, local in LOCAL_MODELS.items())
+    assert {local.threshold for local in LOCAL_MODELS.values()} == {LOCAL_EMBEDDING_THRESHOLD}
+    assert f"and `{LOCAL_EMBEDDING_THRESHOLD}` for local" in PAGE.replace("\n", " ")
+    assert all(f"`{model}`" in PAGE for model in AUTO_MODELS.values())
+
+
+def test_the_example_of_the_reference_loads(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
+    configuration = load_configuration(write(tmp_path, example))
+    assert configuration.warnings == ()

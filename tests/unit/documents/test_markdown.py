@@ -1,0 +1,148 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from docmill.documents.markdown import outline_of
+
+
+def headings(text: str) -> list[tuple[int, str]]:
+    return [(heading.level, heading.text) for heading in outline_of(text).headings]
+
+
+def blocks(text: str) -> list[str]:
+    return [text[block.start : block.end] for block in outline_of(text).blocks]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# One", [(1, "One")]),
+        ("###### Six\n", [(6, "Six")]),
+        ("####### Seven\n", []),
+        ("#hashtag\n", []),
+        ("\\# escaped\n", []),
+        ("   # Three spaces\n", [(1, "Three spaces")]),
+        ("    # Indented code\n", []),
+        ("## Closed ##\n", [(2, "Closed")]),
+        ("## Closed ##   \n", [(2, "Closed")]),
+        ("# C#\n", [(1, "C#")]),
+        ("#\n", [(1, "")]),
+        ("text\n# Interrupts\n", [(1, "Interrupts")]),
+        ("Setext\n======\n", [(1, "Setext")]),
+        ("Setext\non two lines\n---\n", [(2, "Setext on two lines")]),
+        ("text\n\n---\n", []),
+        ("- item\n---\n", []),
+        ("> quote\n---\n", []),
+        ("> quote\nlazy\n===\n", []),
+        ("# A\n---\n", [(1, "A")]),
+        ("text\n    indented more\n===\n", [(1, "text indented more")]),
+        ("    code\n===\n", []),
+    ],
+)
+def test_headings_are_what_commonmark_says(text: str, expected: list[tuple[int, str]]) -> None:
+    assert headings(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```sh\n# in a fence\n```\n",
+        "~~~\n# in tildes\n```\n# still\n~~~\n",
+        "````\n```\n# in the longer fence\n````\n",
+        "```\n# never closed\n",
+        "  ```\n  # indented fence\n  ```\n",
+        "- ```sh\n  # on the line of the item\n  ```\n",
+        "- item\n\n  ```\n  # in the item\n  ```\n",
+        "1. item\n   ```\n   # in the item\n   ```\n",
+        "<div>\n# in a block\n</div>\n",
+        "<!--\n\n# in a comment\n\n-->\n",
+        "<pre>\n\n# preformatted\n\n</pre>\n",
+        "<script>\n# in a script\n\n# still\n</script>\n",
+        "<my-tag>\n# after a lone tag\n",
+        "> # in a quote\n",
+        "- # in an item\n",
+        "- a\n\n  # in an item\n",
+    ],
+)
+def test_what_stands_inside_something_else_is_no_heading(text: str) -> None:
+    assert headings(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\ncode\n```\n# After\n",
+        "- ```\n  code\n# After\n",
+        "- item\nlazy\n# After\n",
+        "<div>\ntext\n\n# After\n",
+        "<!-- on one line -->\n# After\n",
+        "<span>inline</span> text\n# After\n",
+        "```not a `fence`\n# After\n",
+        "> quote\n# After\n",
+        "10. item\n# After\n",
+        "| a |\n|---|\n| b |\n# After\n",
+        "* * *\n# After\n",
+    ],
+)
+def test_what_follows_something_else_is_a_heading_again(text: str) -> None:
+    assert headings(text) == [(1, "After")]
+
+
+def test_a_heading_has_a_bounded_length() -> None:
+    assert len(headings("# " + "word " * 20_000)[0][1]) == 200
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a\n\n```\ncode\n\nmore\n```\nb\n", ["```\ncode\n\nmore\n```\n"]),
+        ("```\nopen", ["```\nopen"]),
+        ("text\n| a | b |\n|---|:-:|\n| 1 | 2 |\n\nb\n", ["| a | b |\n|---|:-:|\n| 1 | 2 |\n"]),
+        ("a | b\n--- | ---\n1 | 2\n", ["a | b\n--- | ---\n1 | 2\n"]),
+        ("| a |\n|---|\n| 1 |\n# H\n", ["| a |\n|---|\n| 1 |\n"]),
+        ("- item\n  ```\n  x\n- other\n", ["  ```\n  x\n"]),
+    ],
+)
+def test_fenced_code_and_tables_are_whole_blocks(text: str, expected: list[str]) -> None:
+    assert blocks(text) == expected
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "#",
+                "##",
+                "===",
+                "---",
+                "```",
+                "~~~",
+                "-",
+                "*",
+                ">",
+                "1.",
+                "<div>",
+                "<!--",
+                "-->",
+                "|",
+                "|---|",
+                "a",
+                "b",
+                "\t",
+                "\n",
+                "    ",
+                " ",
+            ]
+        ),
+        max_size=40,
+    )
+)
+def test_any_text_has_an_outline_in_order(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    outline = outline_of(text)
+    starts = [heading.start for heading in outline.headings]
+    assert starts == sorted(set(starts))
+    assert all(start == 0 or text[start - 1] == "\n" for start in starts)
+    assert all(heading.start < heading.end <= len(text) for heading in outline.headings)
+    ends = [0] + [place for block in outline.blocks for place in (block.start, block.end)]
+    assert ends == sorted(ends)

@@ -1,0 +1,113 @@
+"""Upkeep: the sweeper and the comparison of stores and registry, by whichever worker holds the role."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+import structlog
+
+from docmill.domain.errors import DocmillError
+from docmill.domain.registry import Lane
+from docmill.indexing.anti_entropy import reconcile_stores
+from docmill.indexing.sweeping import sweep_safely
+from docmill.indexing.targets import Target
+from docmill.ports.queue import TaskQueue
+from docmill.ports.state import KnowledgeBaseState
+
+_log = structlog.get_logger(__name__)
+_ROLE = "sweeper"
+
+
+class Upkeep:
+    """A thread that keeps one knowledge base's stores clean while it holds the sweeper's role."""
+
+    def __init__(
+        self,
+        state: KnowledgeBaseState,
+        targets: Callable[[], Sequence[Target]],
+        tasks: TaskQueue,
+        *,
+        settle: Callable[[], bool],
+        drop_others: Callable[[], None],
+        holder: str,
+        grace_seconds: float,
+        round_seconds: float = 5.0,
+        comparison_seconds: float = 3600.0,
+        batch_pause_seconds: float = 0.05,
+    ) -> None:
+        """Nothing runs before ``start``; stores are compared once a run is complete, then every ``comparison_seconds``.
+
+        Args:
+            state: of the knowledge base.
+            targets: its index sets.
+            tasks: takes what must be indexed again.
+            settle: moves the pointer to the set being built when that is complete.
+            drop_others: removes sets that nobody reads any more.
+            holder: names this process.
+            grace_seconds: how long replaced chunks and replaced index sets stay.
+            round_seconds: between two looks.
+            comparison_seconds: between two comparisons of stores and registry.
+            batch_pause_seconds: between two batches of a comparison.
+        """
+        self._settle = settle
+        self._drop_others = drop_others
+        self._drop_at: float | None = time.monotonic() + grace_seconds
+        self._state = state
+        self._targets = targets
+        self._tasks = tasks
+        self._holder = holder
+        self._grace_seconds = grace_seconds
+        self._round_seconds = round_seconds
+        self._comparison_seconds = comparison_seconds
+        self._batch_pause_seconds = batch_pause_seconds
+        self._compared_at: float | None = None
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="docmill-upkeep", daemon=True)
+
+    def start(self) -> None:
+        """Starts the thread."""
+        self._thread.start()
+
+    def stop(self, timeout_seconds: float) -> None:
+        """Ends the thread after the batch it is at."""
+        self._stopping.set()
+        self._thread.join(timeout_seconds)
+
+    def _work(self) -> None:
+        while not self._stopping.wait(self._round_seconds):
+            try:
+                token = self._state.leases.acquire_role(_ROLE, self._holder, self._round_seconds * 6)
+                if token is not None:
+                    sweep_safely(self._state.registry, self._targets, grace_seconds=self._grace_seconds)
+                    self._settle_sets()
+                    self._compare_when_due()
+            except DocmillError as error:
+                _log.warning("upkeep_interrupted", error=str(error), then="the next round goes on")
+
+    def _settle_sets(self) -> None:
+        if self._settle():
+            self._drop_at = time.monotonic() + self._grace_seconds
+        if self._drop_at is not None and time.monotonic() >= self._drop_at:
+            self._drop_others()
+            self._drop_at = None
+
+    def _compare_when_due(self) -> None:
+        if self._compared_at is not None and time.monotonic() - self._compared_at < self._comparison_seconds:
+            return
+        if self._state.ledger.last_complete_run() is None:
+            return
+        for target in self._targets():
+            repair = reconcile_stores(self._state, target, pause=self._pause)
+            if repair.messages:
+                self._tasks.send(repair.messages, Lane.BULK)
+            if repair.removed or repair.planned_again:
+                _log.info("stores_compared", removed=repair.removed, planned_again=len(repair.planned_again))
+        self._compared_at = time.monotonic()
+
+    def _pause(self) -> None:
+        if self._stopping.wait(self._batch_pause_seconds):
+            raise _Stopped("the process is stopping")
+
+
+class _Stopped(DocmillError):
+    """The comparison ends early."""
