@@ -38,7 +38,8 @@ work = st.one_of(
     st.tuples(st.just("write"), documents, st.sampled_from(STATES), fingerprints, some_sets, st.integers(0, 3)),
     st.tuples(st.just("write"), documents, st.sampled_from(STATES), fingerprints, some_sets, st.integers(0, 3)),
     st.tuples(st.just("shift"), st.sampled_from([10, 20, 30, 60])),
-    st.tuples(st.just("age")),
+    st.tuples(st.sampled_from(["age", "lapse", "start_run", "complete"])),
+    st.tuples(st.just("touch"), which, st.sampled_from(Lane)),
 )
 rest = st.one_of(
     st.tuples(st.sampled_from(ARGUMENTLESS)),
@@ -121,6 +122,16 @@ class Driver:
         """Lets the grace pass and removes what is due."""
         self.shift(60)
         return self.sweep(), self.forget_gone()
+
+    def lapse(self) -> Any:
+        """Lets leases run out and sends again what they held."""
+        self.shift(30)
+        return self.resend()
+
+    def touch(self, place: int, lane: Lane) -> Any:
+        """Changes the document of an attempt."""
+        attempt = self.attempt(place)
+        return attempt and self.enqueue([attempt.document_id], lane, "")
 
     def shift(self, seconds: int) -> None:
         self.state.shift_clock(seconds)
@@ -230,7 +241,7 @@ def client() -> Iterator[redis.Redis]:
 
 
 @settings(
-    max_examples=150,
+    max_examples=250,
     deadline=None,
     derandomize=True,
     database=None,

@@ -11,7 +11,10 @@ from typing import Any, Final
 from docmill.domain.errors import DocmillError
 from docmill.domain.registry import Attempt, TaskMessage
 
-TO_THE_END: Final = 1_000_000
+#: Where to stop: nowhere.
+TO_THE_END: Final = "to the end"
+#: Where to stop: before the next call, whatever it is.
+NEXT_CALL: Final = "next call"
 
 
 class Killed(BaseException):
@@ -51,7 +54,7 @@ class Activity:
         self.result: object = None
         self._switch = switch
         self._work = work
-        self._calls_left = 0
+        self._stop = TO_THE_END
         self._fault: Fault | None = None
         self._killed = False
         self._defect: BaseException | None = None
@@ -62,12 +65,12 @@ class Activity:
     def ended(self) -> bool:
         return self._killed or (self._thread.ident is not None and not self._thread.is_alive())
 
-    def advance(self, calls: int = TO_THE_END, fault: Fault | None = None) -> None:
-        """Carries out ``calls`` more calls, the first one with ``fault``, and stops before the next one.
+    def advance(self, stop: str = TO_THE_END, fault: Fault | None = None) -> None:
+        """Carries out the call before which it stands, with ``fault``, and goes on until it comes to a call of the name ``stop``.
 
         Raises what went wrong in the work, other than errors that callers of that work expect.
         """
-        self._calls_left, self._fault = calls, fault
+        self._stop, self._fault = stop, fault
         self._hand_over()
 
     def kill(self) -> None:
@@ -79,20 +82,19 @@ class Activity:
 
     def pause(self, call: str) -> Fault | None:
         """Called by ports before each call; returns what shall befall it."""
-        if self._calls_left <= 0 and not self._killed:
+        if self._stop in (call, NEXT_CALL) and not self._killed:
             self.waiting_for = call
             self._back.release()
             self._go.acquire()
             self.waiting_for = ""
         if self._killed:
             raise Killed
-        self._calls_left -= 1
         fault, self._fault = self._fault, None
         return fault
 
     def stop_here(self) -> None:
         """Lets the next call pause."""
-        self._calls_left = 0
+        self._stop = NEXT_CALL
 
     def _hand_over(self) -> None:
         assert self._switch.running is None

@@ -26,7 +26,9 @@ def check_live_versions(world: ProtocolWorld) -> None:
             stored = world.stored_texts(strategy, document_id, entry.live.generation)
             if stored == expected:
                 continue
-            assert document_id in world.damaged, f"{document_id}: {strategy} holds {stored} of the live g{entry.live.generation}, not {expected}"
+            assert document_id in world.damaged, (
+                f"{document_id}: {strategy} holds {stored} of the live g{entry.live.generation}, not {expected}"
+            )
     live_chunks = world.memory.registry.counts(INDEX_SET)[1]
     assert live_chunks == {strategy: count for strategy, count in counts.items() if count}, f"the registry counts {live_chunks}"
 

@@ -1,51 +1,39 @@
 """Planted defects: each is the system with one rule of the protocol taken away, for the machine to find."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from docmill.adapters.memory.state_data import LeaseRecord
 from docmill.adapters.memory.state_ledger import MemoryLeases, MemoryLedger
 from docmill.adapters.memory.state_registry import MemoryRegistry
-from docmill.adapters.memory.stores import MemoryLexicalStore, MemoryVectorStore
+from docmill.adapters.memory.stores import MemoryLexicalStore
 from docmill.domain.chunks import ChunkRecord
 from docmill.domain.registry import Attempt, Commit, CommitResult, Entry, Garbage, Intent, Lane, Position, TaskMessage
 from docmill_services.producer.pump import Pump
-
-GRACE_SECONDS = 60.0
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What a system is made of; the defaults are the real parts.
-
-    Attributes:
-        query_registry: wraps the registry that queries read.
-        anti_entropy: whether stores and registry are ever compared; without, late writes land and attempts end before the grace is over.
-        set_back: whether the registry may be set back.
-    """
-
-    registry: type[MemoryRegistry] = MemoryRegistry
-    leases: type[MemoryLeases] = MemoryLeases
-    ledger: type[MemoryLedger] = MemoryLedger
-    vectors: type[MemoryVectorStore] = MemoryVectorStore
-    lexical: type[MemoryLexicalStore] = MemoryLexicalStore
-    sweep_grace_seconds: float = GRACE_SECONDS
-    query_registry: Callable[[Any], Any] = lambda registry: registry
-    pump: type[Pump] = Pump
-    anti_entropy: bool = True
-    set_back: bool = True
+from support.protocol_machine_parts import Parts
 
 
 class CommitsWithoutLease(MemoryRegistry):
     """Commits whether or not the lease is still the attempt's."""
 
     def commit(self, commits: Sequence[Commit]) -> list[CommitResult]:
+        return [self._commit(commit) for commit in commits]
+
+    def _commit(self, commit: Commit) -> CommitResult:
+        document_id, generation = commit.attempt.document_id, commit.attempt.generation
         with self._step() as (data, now):
-            for commit in commits:
-                attempt = commit.attempt
-                data.leases[attempt.document_id] = LeaseRecord(attempt.generation, now + 1000)
-        return super().commit(commits)
+            lease = data.leases.get(document_id)
+            data.leases[document_id] = LeaseRecord(generation, now + 1000)
+        (result,) = super().commit([commit])
+        with self._step() as (data, _):
+            if lease is not None:
+                data.leases[document_id] = lease
+            elif not result.committed:
+                del data.leases[document_id]
+            if lease is not None and document_id not in data.ledger:
+                data.plan(document_id, Lane.LIVE, "")
+        return result
 
 
 class SweepsLeased(MemoryRegistry):

@@ -12,7 +12,8 @@ from docmill_services.producer.scan import ScannedFile, Unreadable
 DOCUMENTS: Final = ("a.md", "b.md", "c.md")
 BINARY: Final = "\0"
 #: What files may hold; None is no file. Every line has the word that queries look for.
-CONTENTS: Final = (None, "apple one\napple shared", "apple two\napple shared\napple last", "apple one", "", BINARY)
+TEXTS: Final = ("apple one\napple shared", "apple two\napple shared\napple last", "apple one")
+CONTENTS: Final = (None, "", BINARY, *TEXTS)
 
 
 @dataclass(frozen=True, slots=True)

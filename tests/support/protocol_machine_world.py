@@ -26,7 +26,7 @@ from docmill_services.producer.passes import Pass
 from support.indexing_world import INDEX_SET, KB, ManualClock, line_chunks
 from support.protocol_machine_activities import Activity, Pausing, Port, Switch
 from support.protocol_machine_history import History
-from support.protocol_machine_plants import Parts
+from support.protocol_machine_parts import Parts
 from support.protocol_machine_ports import Broker, LateWrite, LedgerPort, RegistryPort, SourcePort, StorePort, provider_error
 from support.protocol_machine_source import ChangingSource, SourceScan
 
@@ -74,9 +74,7 @@ class ProtocolWorld:
         self._open_state(parts)
         self._open_stores(parts)
         self.workers = [self._new_worker(number) for number in range(2)]
-        self._pump = parts.pump(
-            {"kb": self.state}, Port(self.switch, "broker", self.broker, StoreDown), monotonic=self.clock.monotonic
-        )
+        self._pump = parts.pump({"kb": self.state}, Port(self.switch, "broker", self.broker, StoreDown), monotonic=self.clock.monotonic)
         self._query_vectors = QueryVectors()
         self._query_vectors.vector_of(self._raw_model, QUERY)
         self._executor = ThreadPoolExecutor(1)
@@ -169,7 +167,9 @@ class ProtocolWorld:
 
     def announcement(self, document_id: str, lane: Lane) -> Activity:
         """A change is noticed."""
-        return self.begin(f"announcement of {document_id}", lambda: self._tasks().send(self.state.ledger.enqueue([document_id], lane), lane))
+        return self.begin(
+            f"announcement of {document_id}", lambda: self._tasks().send(self.state.ledger.enqueue([document_id], lane), lane)
+        )
 
     def scan(self) -> Activity:
         """The producer carries out the run that is going on, or a new one."""
@@ -232,6 +232,12 @@ class ProtocolWorld:
                 if messages_return:
                     self.broker.waiting.append(activity.message)
         self.workers[number] = self._new_worker(number)
+        self.forget_ended()
+
+    def kill_newest_other(self) -> None:
+        """The producer, the sweeper or a query service dies, whichever began something last."""
+        for activity in [activity for activity in self.activities if activity.worker is None][-1:]:
+            activity.kill()
         self.forget_ended()
 
     def forget_ended(self) -> list[Activity]:

@@ -85,13 +85,18 @@ class IgnoreFile:
 def read_ignore_file(path: bytes) -> IgnoreFile | None:
     """The ignore file at ``path``; None when there is none, it is no regular file, or it has no pattern.
 
+    In a folder that may not be entered there is none either: nothing else in it can be read.
+
     Raises:
         OSError: it is there and cannot be read.
     """
     try:
         status = os.lstat(path)
-        if not stat.S_ISREG(status.st_mode):
-            return None
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    try:
         rules = _parsed(path, status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -118,6 +123,9 @@ def info_exclude_of(prefix: bytes) -> bytes | None:
     git = prefix + b".git"
     try:
         mode = os.stat(git).st_mode
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return None
+    try:
         if stat.S_ISDIR(mode):
             return git + b"/info/exclude"
         own = _first_line(git) if stat.S_ISREG(mode) else b""

@@ -26,7 +26,7 @@ from docmill.documents.identity import folder_prefix_of
 from docmill.documents.ignore_chain import IgnoreChain, chain_above, parents_of
 from docmill.documents.ignoring import GIT_RULES, OWN_RULES, Rule
 from docmill.documents.roots import Root, parse_root
-from docmill.domain.errors import SkipReason
+from docmill.domain.errors import DocumentSkipped, SkipReason
 from docmill.domain.knowledge_bases import KnowledgeBase
 
 #: A change of a file of one of these names may change what is selected.
@@ -175,15 +175,19 @@ class Selection:
         """The strategies that index the file at ``path`` (absolute), whether it is there or not; none when it is not selected.
 
         Raises:
-            OSError: an ignore file on the way cannot be read.
+            DocumentSkipped: an ignore file may not be read, so that nobody knows.
+            OSError: the disk or the mount failed.
         """
-        return self._by_rules(path).strategies
+        verdict = self._by_rules(path)
+        if verdict.refusal is not None and verdict.refusal.reason is SkipReason.UNREADABLE:
+            raise DocumentSkipped(SkipReason.UNREADABLE, verdict.refusal.detail)
+        return verdict.strategies
 
     def verdict(self, path: bytes) -> Verdict:
         """Whether the file at ``path`` (absolute) is indexed, and why not; what is no regular file is not.
 
         Raises:
-            OSError: an ignore file on the way cannot be read.
+            OSError: the disk or the mount failed.
         """
         verdict = self._by_rules(path)
         named = any(cover.root.glob is None for cover in self._covers_at.get(path, ()))
@@ -191,6 +195,8 @@ class Selection:
             mode = (os.stat(path) if named else os.lstat(path)).st_mode
         except (FileNotFoundError, NotADirectoryError):
             return verdict
+        except PermissionError:
+            return Verdict((), Refusal(SkipReason.UNREADABLE, None, "its folder may not be entered; check its permissions"))
         if not verdict.selected or stat.S_ISREG(mode):
             return verdict
         kind = "a symbolic link, and links are not followed" if stat.S_ISLNK(mode) else "not a regular file"
@@ -221,17 +227,21 @@ class Selection:
         return folder
 
     def _by_rules(self, path: bytes) -> Verdict:
-        if path in self.starts:
-            folder: Folder | Refusal = Folder(folder_prefix_of(os.path.dirname(path)), (), IgnoreChain())
-        else:
-            folder = self.folder_at(os.path.dirname(path))
-        if isinstance(folder, Refusal):
-            return Verdict((), folder)
-        covers = self._judge_file(folder.listed(None), os.path.basename(path))
+        try:
+            covers = self._covers_by_rules(path)
+        except PermissionError as error:
+            detail = f"the ignore file {os.fsdecode(error.filename)} cannot be read; check its permissions"
+            return Verdict((), Refusal(SkipReason.UNREADABLE, None, detail))
         if isinstance(covers, Refusal):
             return Verdict((), covers)
         names = {name for cover in covers for name in cover.scope.strategies}
         return Verdict(tuple(name for name in self._strategy_names if name in names))
+
+    def _covers_by_rules(self, path: bytes) -> tuple[_Cover, ...] | Refusal:
+        if path in self.starts:
+            return self._judge_file(Folder(folder_prefix_of(os.path.dirname(path)), (), IgnoreChain()), os.path.basename(path))
+        folder = self.folder_at(os.path.dirname(path))
+        return folder if isinstance(folder, Refusal) else self._judge_file(folder.listed(None), os.path.basename(path))
 
     def _judge_file(self, folder: Folder, name: bytes) -> tuple[_Cover, ...] | Refusal:
         path = folder.prefix + name

@@ -121,6 +121,8 @@ class _Preparation:
                 return False
             if entry.state not in (DocumentState.LIVE, DocumentState.EMPTY, DocumentState.FAILED):
                 return False
+            if entry.state is DocumentState.FAILED and not entry.live.chunks:
+                return False  # before it failed it may have been skipped, for a reason that is no longer known
             if entry.live.chunks and set(entry.live.chunks) != set(strategies):
                 return False
         return True

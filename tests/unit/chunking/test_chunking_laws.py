@@ -7,50 +7,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from docmill.chunking import chunk
+from docmill.chunking.cutting import ANYWHERE, CODE, PROSE, Boundaries, cut
 from docmill.documents.loading import load
-from docmill.domain.chunks import Chunk
+from docmill.documents.markdown import outline_of
 from docmill.domain.documents import LoadedDocument
 from docmill.domain.knowledge_bases import Chunking
 
-pieces = st.one_of(
-    st.sampled_from(
-        [
-            "# Heading\n",
-            "## Deeper\n",
-            "Setext\n===\n",
-            "```\n",
-            "| a | b |\n|---|---|\n",
-            "- item\n",
-            "> quote\n",
-            "\n",
-            "\n\n",
-            "    ",
-            "\t",
-            "A sentence. ",
-            "Another one! ",
-            "漢字の文。",
-            "é",
-            "👩\u200d👧",
-            "🇩🇪",
-            "word ",
-            "x" * 40,
-            "def f():\n    return 1\n\n",
-            "}",
-            "\u2028",
-            "---\n",
-            "---\na: b\n---\n",
-            "</div>\n",
-            "\x0c",
-            " " * 50,
-        ]
-    ),
-    st.text(max_size=12),
+MARKUP = (
+    *("# Heading\n", "## Deeper\n", "Setext\n===\n", "```\n", "| a | b |\n|---|---|\n", "- item\n", "> quote\n", "</div>\n"),
+    *("---\n", "---\na: b\n---\n", "\n", "\n\n", "    ", "\t", " " * 50, "\x0c", "\u2028"),
+    *("A sentence. ", "Another one! ", "漢字の文。", "e\u0301", "👩\u200d👧", "🇩🇪", "word ", "x" * 40, "def f():\n    return 1\n\n", "}"),
 )
-documents = st.builds(
-    lambda name, parts: load(name, "".join(parts).encode("utf-8", "replace")),
-    st.sampled_from(["a.md", "a.txt", "a.py"]),
-    st.lists(pieces, max_size=60),
+texts = st.lists(st.one_of(st.sampled_from(MARKUP), st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=12)), max_size=60).map(
+    "".join
 )
+documents = st.builds(lambda name, text: load(name, text.encode()), st.sampled_from(["a.md", "a.txt", "a.py"]), texts)
 chunkings = st.builds(
     Chunking,
     size=st.integers(1, 120),
@@ -58,47 +29,37 @@ chunkings = st.builds(
     respect_word_boundaries=st.booleans(),
     prepend_headings=st.booleans(),
 )
+boundaries_of_all_kinds = st.sampled_from([PROSE, CODE, ANYWHERE])
 
 
-def body_of(document: LoadedDocument) -> str:
-    return "\n".join(document.text.split("\n")[document.body_start_line - 1 :])
-
-
-def places_of(document: LoadedDocument, chunks: list[Chunk]) -> list[tuple[int, int]]:
-    """Where the chunks stand in the text, by their lines and their text; each not before the one before it."""
-    lines = document.text.split("\n")
-    line_starts = [0, *itertools.accumulate(len(line) + 1 for line in lines)]
-    places = []
-    previous = 0
-    for one in chunks:
-        start = document.text.index(one.text, max(previous, line_starts[one.start_line - 1]))
-        places.append((start, start + len(one.text)))
-        previous = start
-    return places
-
-
-@given(documents, chunkings)
+@given(texts, st.integers(1, 120), st.integers(0, 150), boundaries_of_all_kinds)
 @settings(max_examples=300)
-def test_chunks_cover_all_visible_text_in_order(document: LoadedDocument, chunking: Chunking) -> None:
-    chunks = chunk(document, chunking)
-    body = body_of(document)
-    covered = len(document.text) - len(body)
-    for start, end in places_of(document, chunks):
-        assert not document.text[covered:start].strip()
-        assert end > covered
+def test_pieces_cover_all_visible_text_in_order_within_the_bounds(text: str, size: int, overlap: int, boundaries: Boundaries) -> None:
+    pieces = cut(text, 0, len(text), size=size, overlap=overlap, boundaries=boundaries, blocks=outline_of(text).blocks)
+    covered = 0
+    for start, end in pieces:
+        assert not text[covered:start].strip()
+        assert covered < end <= start + size
+        assert covered - start <= overlap
         covered = end
-    assert not document.text[covered:].strip()
+    assert not text[covered:].strip()
+    assert [start for start, _ in pieces] == sorted({start for start, _ in pieces})
+
+
+@given(st.lists(st.sampled_from(MARKUP), max_size=40), chunkings)
+def test_every_word_of_a_document_is_in_a_chunk_in_order(markup: list[str], chunking: Chunking) -> None:
+    text = "".join(f"{piece}Word{number} " for number, piece in enumerate(markup) if "---" not in piece)
+    found = "".join(chunk_text for chunk_text in _without_repeats(load("a.md", text.encode()), chunking))
+    assert "".join(found.split()) == "".join(text.split())
+
+
+def _without_repeats(document: LoadedDocument, chunking: Chunking) -> list[str]:
+    return [one.text for one in chunk(document, Chunking(chunking.size, 0, respect_word_boundaries=chunking.respect_word_boundaries))]
 
 
 @given(documents, chunkings)
 def test_no_chunk_is_larger_than_the_size_or_empty(document: LoadedDocument, chunking: Chunking) -> None:
-    assert all(0 < len(one.text) <= chunking.size and one.text.strip() for one in chunk(document, chunking))
-
-
-@given(documents, chunkings)
-def test_a_chunk_repeats_at_most_the_overlap_of_the_one_before(document: LoadedDocument, chunking: Chunking) -> None:
-    places = places_of(document, chunk(document, chunking))
-    assert all(end - start <= chunking.overlap for (_, end), (start, _) in itertools.pairwise(places))
+    assert all(len(one.text) <= chunking.size and one.text.strip() for one in chunk(document, chunking))
 
 
 @given(documents, chunkings)
@@ -109,6 +70,17 @@ def test_lines_are_those_that_an_editor_shows(document: LoadedDocument, chunking
         assert one.end_line - one.start_line + 1 == len(covered)
         assert all(part in line for part, line in zip(covered, lines[one.start_line - 1 : one.end_line], strict=True))
         assert one.start_line >= document.body_start_line
+
+
+@given(documents, chunkings)
+def test_no_chunk_reaches_over_a_heading_of_its_own_or_a_higher_level(document: LoadedDocument, chunking: Chunking) -> None:
+    if document.mime != "text/markdown":
+        return
+    headings = outline_of(document.text).headings
+    first_lines = {document.text.count("\n", 0, heading.start) + 1: heading.level for heading in headings}
+    for one in chunk(document, chunking):
+        levels = [level for line, level in first_lines.items() if one.start_line <= line <= one.end_line]
+        assert all(deeper > higher for higher, deeper in itertools.pairwise(levels))
 
 
 @given(documents, chunkings)
@@ -125,9 +97,12 @@ def test_what_is_searched_ends_with_the_text_itself(document: LoadedDocument, ch
         assert chunking.prepend_headings or one.indexed_text == one.text
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\n \t\n\x0c\n", "\ufeff", "---\ntitle: Only front matter\n---\n", "---\na: b\n---"])
 @pytest.mark.parametrize("name", ["a.md", "a.txt", "a.py"])
+@pytest.mark.parametrize("text", ["", " ", "\n\n \t\n\x0c\n", "\ufeff"])
 def test_a_document_without_visible_text_has_no_chunks(text: str, name: str) -> None:
-    if name != "a.md" and text.startswith("---"):
-        pytest.skip("only Markdown has front matter")
     assert chunk(load(name, text.encode()), Chunking()) == []
+
+
+@pytest.mark.parametrize("text", ["---\ntitle: Only front matter\n---\n", "---\na: b\n---"])
+def test_a_document_with_nothing_but_front_matter_has_no_chunks(text: str) -> None:
+    assert chunk(load("a.md", text.encode()), Chunking()) == []

@@ -47,7 +47,7 @@ class TestWhereProseIsCut:
         assert texts("two words " * 30, size=50, respect_word_boundaries=False)[0] == "two words " * 4 + "two words"
 
     def test_the_end_of_a_text_is_divided_and_no_tiny_piece_is_left(self) -> None:
-        assert all(len(part) > 30 for part in texts("word " * 21))
+        assert all(len(part) > 25 for part in texts("word " * 21))
 
 
 class TestGraphemes:

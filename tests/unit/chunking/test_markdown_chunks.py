@@ -36,7 +36,7 @@ class TestWholeBlocks:
     def test_fenced_code_stays_whole_where_it_fits(self) -> None:
         fence = "```py\n" + "\n\n".join(f"line_{n} = {n}" for n in range(12)) + "\n```"
         found = chunks_of("Some words before the code. " * 5 + "\n\n" + fence + "\n\n" + "And after it. " * 20, size=200, overlap=50)
-        assert fence in [one.text for one in found]
+        assert any(fence in one.text for one in found)
 
     def test_a_table_stays_whole_where_it_fits(self) -> None:
         table = "| a | b |\n|---|---|\n" + "\n".join(f"| {n} | word |" for n in range(10))

@@ -5,7 +5,7 @@ import pytest
 
 from docmill.documents.ignoring import Rule
 from docmill.documents.selection import Refusal, Selection, Verdict
-from docmill.domain.errors import SkipReason
+from docmill.domain.errors import DocumentSkipped, SkipReason
 from docmill.domain.knowledge_bases import KnowledgeBase
 from support.trees import bm25, knowledge_base, plant, scanned
 
@@ -143,6 +143,24 @@ class TestIgnoreFiles:
         plant(tmp_path, ["a.md"])
         os.mkfifo(tmp_path / ".gitignore")
         assert scanned(knowledge_base(tmp_path)) == ["a.md"]
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+    def test_what_an_unreadable_ignore_file_says_nobody_knows(self, tmp_path: Path) -> None:
+        plant(tmp_path, {".gitignore": "*.log\n", "a.md": ""})
+        (tmp_path / ".gitignore").chmod(0)
+        kb = knowledge_base(tmp_path)
+        assert refusal(kb, tmp_path / "a.md").reason is SkipReason.UNREADABLE
+        with pytest.raises(DocumentSkipped):
+            Selection(kb, None).strategies_for(os.fsencode(tmp_path / "a.md"))
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+    def test_a_file_in_a_folder_that_may_not_be_entered_is_unreadable(self, tmp_path: Path) -> None:
+        plant(tmp_path, ["closed/a.md"])
+        (tmp_path / "closed").chmod(0)
+        try:
+            assert refusal(knowledge_base(tmp_path), tmp_path / "closed/a.md").reason is SkipReason.UNREADABLE
+        finally:
+            (tmp_path / "closed").chmod(0o700)
 
 
 class TestNever:

@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from support.protocol_machine import ProtocolMachine
-from support.protocol_machine_plants import PLANTS, Parts
+from support.protocol_machine_parts import Parts
+from support.protocol_machine_plants import PLANTS
 
 #: How many times as deep as usual to search; 1 takes seconds.
 DEPTH = int(os.environ.get("DOCMILL_TEST_DEPTH", "1"))

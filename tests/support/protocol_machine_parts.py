@@ -1,0 +1,34 @@
+"""Parts: what the machine's system is made of."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from docmill.adapters.memory.state_ledger import MemoryLeases, MemoryLedger
+from docmill.adapters.memory.state_registry import MemoryRegistry
+from docmill.adapters.memory.stores import MemoryLexicalStore, MemoryVectorStore
+from docmill_services.producer.pump import Pump
+
+GRACE_SECONDS: Final = 60.0
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The defaults are the real parts.
+
+    Attributes:
+        query_registry: wraps the registry that queries read.
+        anti_entropy: whether stores and registry are ever compared; without, late writes land and attempts end before the grace is over.
+        set_back: whether the registry may be set back.
+    """
+
+    registry: type[MemoryRegistry] = MemoryRegistry
+    leases: type[MemoryLeases] = MemoryLeases
+    ledger: type[MemoryLedger] = MemoryLedger
+    vectors: type[MemoryVectorStore] = MemoryVectorStore
+    lexical: type[MemoryLexicalStore] = MemoryLexicalStore
+    sweep_grace_seconds: float = GRACE_SECONDS
+    query_registry: Callable[[Any], Any] = lambda registry: registry
+    pump: type[Pump] = Pump
+    anti_entropy: bool = True
+    set_back: bool = True
