@@ -2,6 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DOCS ?= docs
+PORT ?= 8700
 
 .PHONY: setup up test lint bench docs
 
@@ -15,7 +16,7 @@ $(VENV)/ready: pyproject.toml uv.lock
 	@touch $@
 
 up: setup
-	$(BIN)/docmill up "$(DOCS)"
+	$(BIN)/docmill up "$(DOCS)" --port "$(PORT)"
 
 test: setup
 	$(BIN)/pytest

@@ -14,7 +14,7 @@ import structlog
 from docmill.bootstrap import Engine
 from docmill.domain.errors import DocmillError, ServiceDown
 from docmill.domain.runs import Run, RunState
-from docmill_services.embedded_backend import serve_engine
+from docmill_services.embedded_backend import WATCHING, serve_engine
 from docmill_services.origin import Origin
 from docmill_services.query.serve import RunningServer
 
@@ -73,6 +73,8 @@ class EmbeddedService:
             self.engine.data_folder.announce(self._http.url)
         self._origin.save(self.engine.data_folder.path)
         self.engine.take_up_the_work()
+        for opened in self.engine.knowledge_bases.values():
+            opened.state.registry.note(WATCHING, None)  # a process that was killed left its note
         self._end_interrupted_runs()
         self._workers = start_worker_threads(self.engine)
         self._producer = self._start_producer()
@@ -83,6 +85,10 @@ class EmbeddedService:
         """The runs that the start asked for, as they stand."""
         found = {name: self.engine.knowledge_base(name).state.ledger.run(run_id) for name, run_id in self.runs.items()}
         return {name: run for name, run in found.items() if run is not None}
+
+    def watching(self) -> bool:
+        """Whether changes of every knowledge base are followed by now."""
+        return all(opened.state.registry.noted(WATCHING) is not None for opened in self.engine.knowledge_bases.values())
 
     def check(self) -> None:
         """Raises what ended a part that docmill cannot do without."""

@@ -108,7 +108,6 @@ class EmbeddedBackend:
             target.knowledge_base,
             _retrievers(target, self._vectors),
             self.registry,
-            self.ledger,
             executor=self._executor,
             clock=self._engine.clock,
             read_text=self.read_text,

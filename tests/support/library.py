@@ -104,7 +104,6 @@ class Library:
             self.settings,
             self.retrievers() if retrievers is None else retrievers,
             self.state.registry,
-            self.state.ledger,
             executor=self.executor,
             clock=clock,
             read_text=self.texts.get,

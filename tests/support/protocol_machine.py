@@ -1,6 +1,7 @@
 """The protocol machine: edits, messages, faults and time in any order, over the real protocol code."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -57,8 +58,7 @@ class ProtocolMachine(RuleBasedStateMachine):
         self._judge(lambda: activity.advance(stop, fault))
         for ended in self.world.forget_ended():
             if isinstance(ended.result, Snapshot):
-                snapshot = ended.result
-                self._judge(lambda: check_query(self.world, snapshot))
+                self._judge(partial(check_query, self.world, ended.result))
 
     def work_on(self, document: str, number: int, stop: str) -> None:
         """Takes one document through a worker until it comes to ``stop``."""
@@ -83,14 +83,17 @@ class ProtocolMachine(RuleBasedStateMachine):
     def pass_time(self, seconds: float, *, renewing: bool) -> None:
         """Lets time pass.
 
-        What has a time limit ends before that is over: a query, what a set-back can lose, and, without anti-entropy, late writes.
+        What has a time limit ends before that is over: a query, what a set-back can lose, and, without anti-entropy, late
+        writes and workers whose leases ran out.
         """
         world = self.world
         then = world.clock.now + seconds
         for activity in list(world.activities):
             if activity.name == "query" and then - activity.started_at > QUERY_SECONDS:
                 self.go(activity)
-            elif not self.PARTS.anti_entropy and activity.worker is not None and then - activity.started_at > GRACE_SECONDS:
+            elif (
+                not self.PARTS.anti_entropy and activity.worker is not None and not renewing and then - activity.renewed_at > GRACE_SECONDS
+            ):
                 world.kill_worker(activity.worker, messages_return=True)
         if world.saved is not None and then - world.saved.at > SET_BACK_SECONDS:
             world.saved = None

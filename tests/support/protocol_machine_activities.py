@@ -1,6 +1,6 @@
 """Activities: pieces of work that stop before each call of a port, so that a test decides what happens in between.
 
-Each runs in a thread of its own, but never more than one thread runs: control is handed over and handed back.
+One that may be paused runs in a thread of its own, but never more than one thread runs: control is handed over and handed back.
 """
 
 import threading
@@ -34,21 +34,23 @@ class Activity:
 
     Attributes:
         name: for people.
+        waits: whether it pauses by itself.
         worker: the number of the worker process that does it; None for work of other processes.
         started_at: on the machine's clock.
+        renewed_at: when its leases were renewed last.
         message: what it was begun for, when it is an attempt.
-        attempt: the attempt that it made, once it has.
+        attempts: what it holds leases of: the attempt that it made, or those that it commits.
         waiting_for: the call before which it stands.
         error: what ended it, if an expected error did.
         result: of the work.
     """
 
-    def __init__(self, switch: "Switch", name: str, work: Callable[[], object], *, worker: int | None, started_at: float) -> None:
+    def __init__(self, switch: "Switch", name: str, work: Callable[[], object], *, worker: int | None, started_at: float, waits: bool) -> None:
         self.name = name
         self.worker = worker
-        self.started_at = started_at
+        self.started_at = self.renewed_at = started_at
         self.message: TaskMessage | None = None
-        self.attempt: Attempt | None = None
+        self.attempts: list[Attempt] = []
         self.waiting_for = ""
         self.error: DocmillError | None = None
         self.result: object = None
@@ -56,14 +58,17 @@ class Activity:
         self._work = work
         self._stop = TO_THE_END
         self._fault: Fault | None = None
-        self._killed = False
+        self._killed = self._ended = False
+        self._waits = waits
         self._defect: BaseException | None = None
-        self._go, self._back = threading.Semaphore(0), threading.Semaphore(0)
+        self._go, self._back = threading.Lock(), threading.Lock()
+        self._go.acquire()
+        self._back.acquire()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     @property
     def ended(self) -> bool:
-        return self._killed or (self._thread.ident is not None and not self._thread.is_alive())
+        return self._ended or self._killed or (self._thread.ident is not None and not self._thread.is_alive())
 
     def advance(self, stop: str = TO_THE_END, fault: Fault | None = None) -> None:
         """Carries out the call before which it stands, with ``fault``, and goes on until it comes to a call of the name ``stop``.
@@ -71,7 +76,20 @@ class Activity:
         Raises what went wrong in the work, other than errors that callers of that work expect.
         """
         self._stop, self._fault = stop, fault
-        self._hand_over()
+        if stop == TO_THE_END and self._thread.ident is None and not self._waits:
+            self._ended = True
+            self._run_here()
+        else:
+            self._hand_over()
+
+    def _run_here(self) -> None:
+        self._switch.running = self
+        try:
+            self.result = self._work()
+        except DocmillError as error:
+            self.error = error
+        finally:
+            self._switch.running = None
 
     def kill(self) -> None:
         """Ends it where it stands, as if its process had been killed."""

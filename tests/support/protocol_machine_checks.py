@@ -105,8 +105,6 @@ def _check_document(world: ProtocolWorld, document_id: str) -> None:
     assert entry is not None, f"{document_id} is not in the registry"
     assert entry.live is not None, f"{document_id} has no live version"
     assert entry.live.fingerprint == fingerprint_of(content.encode()), f"{document_id} shows another content"
-    if content == BINARY:
-        expected = DocumentState.SKIPPED
-    else:
-        expected = DocumentState.LIVE if texts_of(content) else DocumentState.EMPTY
+    indexed = DocumentState.LIVE if texts_of(content) else DocumentState.EMPTY
+    expected = DocumentState.SKIPPED if content == BINARY else indexed
     assert state is expected, f"{document_id} is {state}, not {expected}: {entry.reason}"

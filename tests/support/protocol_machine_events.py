@@ -163,17 +163,18 @@ class SomethingGoesOn:
 
 @dataclass(frozen=True)
 class TimePasses:
-    """Time passes; workers that are not paused renew their leases, and pump and sweeper may take their turns."""
+    """Time passes; workers that are not paused renew their leases, and others do their work."""
 
     seconds: float
     renewing: bool
-    others_work: bool
+    others: str
     stop: str
 
     def happen(self, machine: "ProtocolMachine") -> None:
         machine.pass_time(self.seconds, renewing=self.renewing)
-        if self.others_work:
+        if "pump" in self.others:
             machine.go(machine.world.pump_turn())
+        if "sweeper" in self.others:
             machine.go(machine.world.sweep_round(), self.stop)
 
 
@@ -231,6 +232,7 @@ _DOCUMENT = st.sampled_from((DOCUMENTS[0], DOCUMENTS[0], *DOCUMENTS))
 _CONTENT = st.sampled_from((*CONTENTS, *TEXTS, *TEXTS))
 _PLACE, _WORKER, _BOOL = st.integers(0, 7), st.integers(0, 1), st.booleans()
 _LANE = st.sampled_from(Lane)
+_OTHERS = st.sampled_from(("nobody", "sweeper", "pump, then sweeper"))
 
 
 def _stops(*calls: str) -> st.SearchStrategy[str]:
@@ -249,10 +251,10 @@ _WEIGHTED: Final[tuple[tuple[int, st.SearchStrategy[Event]], ...]] = (
     (2, st.builds(CommitterTakesATurn, _WORKER, st.integers(1, 3), _stops(*COMMIT))),
     (1, st.builds(EverythingIsWorkedOff)),
     (1, st.builds(ProducerScans, _stops(*SCAN))),
-    (3, st.builds(UpkeepIsDone, st.sampled_from(("sweep", "sweep", "pump", "compare")), _stops(*PUMP, *SWEEP, *COMPARISON))),
+    (3, st.builds(UpkeepIsDone, st.sampled_from(("sweep", "sweep", "sweep", "pump", "compare")), _stops(*PUMP, *SWEEP, *COMPARISON))),
     (2, st.builds(QueryBegins, _stops(*QUERY))),
     (6, st.builds(SomethingGoesOn, _PLACE, _ANY_STOP, _FAULT)),
-    (3, st.builds(TimePasses, st.sampled_from((11.0, 31.0, 61.0)), _BOOL, _BOOL, _stops(*SWEEP))),
-    (2, st.builds(Misfortune, st.sampled_from(Kind), _DOCUMENT, _PLACE)),
+    (3, st.builds(TimePasses, st.sampled_from((11.0, 31.0, 61.0)), _BOOL, _OTHERS, _stops(*SWEEP))),
+    (2, st.builds(Misfortune, st.sampled_from((*Kind, Kind.CHUNKS_LOST)), _DOCUMENT, _PLACE)),
 )
 EVENTS: Final = st.sampled_from([events for weight, events in _WEIGHTED for _ in range(weight)]).flatmap(lambda events: events)

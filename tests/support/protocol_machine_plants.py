@@ -21,18 +21,20 @@ class CommitsWithoutLease(MemoryRegistry):
         return [self._commit(commit) for commit in commits]
 
     def _commit(self, commit: Commit) -> CommitResult:
-        document_id, generation = commit.attempt.document_id, commit.attempt.generation
+        attempt, document_id = commit.attempt, commit.attempt.document_id
         with self._step() as (data, now):
-            lease = data.leases.get(document_id)
-            data.leases[document_id] = LeaseRecord(generation, now + 1000)
+            held = data.holds(attempt, now)
+            lease, entry = data.leases.get(document_id), data.ledger.get(document_id)
+            data.leases[document_id] = LeaseRecord(attempt.generation, now + 1000)
         (result,) = super().commit([commit])
-        with self._step() as (data, _):
-            if lease is not None:
-                data.leases[document_id] = lease
-            elif not result.committed:
-                del data.leases[document_id]
-            if lease is not None and document_id not in data.ledger:
-                data.plan(document_id, Lane.LIVE, "")
+        if not held:
+            with self._step() as (data, _):
+                if lease is None:
+                    data.leases.pop(document_id, None)
+                else:
+                    data.leases[document_id] = lease
+                if entry is not None:
+                    data.ledger[document_id] = entry
         return result
 
 

@@ -92,8 +92,8 @@ class LedgerPort(Port):
 
     def begin(self, message: TaskMessage, lease_seconds: float) -> Attempt | None:
         attempt: Attempt | None = self._call("begin", lambda: self._inner.begin(message, lease_seconds))
-        if self._switch.running is not None:
-            self._switch.running.attempt = attempt
+        if self._switch.running is not None and attempt is not None:
+            self._switch.running.attempts.append(attempt)
         return attempt
 
     def finish(self, attempt: Attempt, *, unchanged: object = None, failed: str = "", **named: object) -> CommitResult:
@@ -125,8 +125,8 @@ class SourcePort(Port):
 
     def _read(self, document_id: str) -> Content | None:
         running = self._switch.running
-        if running is not None and running.attempt is not None:
-            self.history.read[running.attempt.generation] = self._inner.files[document_id]
+        if running is not None:
+            self.history.read[running.attempts[-1].generation] = self._inner.files[document_id]
         content: Content | None = self._inner.read(document_id)
         return content
 

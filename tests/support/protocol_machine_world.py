@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -111,8 +112,8 @@ class ProtocolWorld:
 
     # ---- what can be begun; each returns an activity that has not run yet
 
-    def begin(self, name: str, work: Callable[[], object], worker: int | None = None) -> Activity:
-        activity = Activity(self.switch, name, work, worker=worker, started_at=self.clock.now)
+    def begin(self, name: str, work: Callable[[], object], worker: int | None = None, *, waits: bool = False) -> Activity:
+        activity = Activity(self.switch, name, work, worker=worker, started_at=self.clock.now, waits=waits)
         self.activities.append(activity)
         return activity
 
@@ -133,10 +134,8 @@ class ProtocolWorld:
         )
 
         def work() -> None:
-            try:
+            with suppress(StoreDown):  # the task ends as it does in a worker: acknowledged, its lease runs out
                 reconciler.reconcile(message)
-            except StoreDown:
-                pass  # the task ends as it does in a worker: acknowledged, its lease runs out
             self.broker.unacknowledged.remove(message)
 
         self.broker.unacknowledged.append(message)
@@ -158,7 +157,9 @@ class ProtocolWorld:
                 for prepared in documents:
                     worker.keeper.let_go(prepared.commit.attempt)
 
-        return self.begin(f"commit of {len(documents)}", work, number)
+        activity = self.begin(f"commit of {len(documents)}", work, number)
+        activity.attempts = [prepared.commit.attempt for prepared in documents]
+        return activity
 
     def _check_outcomes(self, outcomes: dict[int, str]) -> None:
         for generation, outcome in outcomes.items():
@@ -189,7 +190,7 @@ class ProtocolWorld:
                 timeout_seconds=None,
             ).carry_out(run.id)
 
-        return self.begin("scan", work)
+        return self.begin("scan", work, waits=True)
 
     def pump_turn(self) -> Activity:
         return self.begin("pump", self._pump.turn)
@@ -253,6 +254,13 @@ class ProtocolWorld:
             if renewing:
                 for worker in self.workers:
                     worker.keeper.renew_all()
+                for activity in self.activities:
+                    if activity.worker is not None and not self._has_lost_a_lease(activity, self.workers[activity.worker]):
+                        activity.renewed_at = self.clock.now
+
+    @staticmethod
+    def _has_lost_a_lease(activity: Activity, worker: Worker) -> bool:
+        return any(worker.keeper.is_lost(attempt) for attempt in activity.attempts)
 
     def raise_epoch(self) -> None:
         """What every start does first."""

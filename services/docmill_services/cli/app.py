@@ -21,12 +21,12 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command()(up)
-app.command()(index)
-app.command()(search)
-app.command()(status)
-app.command()(explain)
-app.command()(doctor)
+app.command(short_help="Index, follow changes and answer searches.")(up)
+app.command(short_help="Index once and end.")(index)
+app.command(short_help="Search what is indexed.")(search)
+app.command(short_help="Show how every knowledge base stands.")(status)
+app.command(short_help="Say why a file is found, or is not.")(explain)
+app.command(short_help="Check this machine and docmill's parts.")(doctor)
 app.add_typer(config_app, name="config", help="Check and show the configuration.")
 
 

@@ -17,7 +17,7 @@ from docmill_services.cli.output import out, print_json
 
 
 def explain(
-    path: Annotated[Path, typer.Argument(help="A file.")],
+    path: Annotated[Path, typer.Argument(help="A file.", readable=False)],
     kb: KnowledgeBaseName = None,
     config: Config = None,
     data_dir: DataDir = DEFAULT_DATA_DIR,

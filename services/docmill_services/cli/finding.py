@@ -13,7 +13,7 @@ def origin_of(target: Path | None, config: Path | None, data_dir: Path, name: st
     """What a command works on: the path or ``--config``, else what the data folder was made for, else ``docmill.yaml`` upwards.
 
     Raises:
-        UsageError: two things were named.
+        UsageError: two things were named, or a name was given to what has one.
         ConfigurationNotFound: nothing was named or found.
     """
     if target is not None and config is not None:
@@ -36,6 +36,8 @@ def _named(path: Path, name: str | None) -> Origin:
         return Origin(folder=path, name=name)
     if not path.exists():
         raise ConfigurationNotFound(f"{path} does not exist; name a folder to index, or a configuration file")
+    if name is not None:
+        raise UsageError(f"--name names a folder's knowledge base; {path} is a configuration file and names its own")
     return Origin(config=path)
 
 

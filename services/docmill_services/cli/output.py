@@ -1,6 +1,7 @@
 """Output: data on standard output, everything else on standard error."""
 
 import json
+import os
 import sys
 from typing import Any
 
@@ -18,3 +19,8 @@ def print_json(data: Any) -> None:
 def say(message: str) -> None:
     """A line for the person at the terminal, as it is: no markup is read in it."""
     err.print(message, markup=False)
+
+
+def valid_text(argument: str) -> str:
+    """An argument of the command line as text that can be sent: bytes that are not UTF-8 become U+FFFD."""
+    return os.fsencode(argument).decode("utf-8", "replace")

@@ -54,22 +54,28 @@ def pace_of(run: Run, now: float) -> Pace:
 
 def line_of(name: str, run: Run, pace: Pace) -> str:
     """One line for people, which says what is being waited for."""
+    if not run.state.final and not pace.seen:
+        return f"{name}: starting to scan"
     parts = [f"{name}: {run.state.value.replace('_', ' ')}", f"{pace.done}/{pace.done + run.pending} files"]
     if pace.unchanged:
         parts.append(f"{pace.unchanged} unchanged")
-    parts.append(f"{pace.files_per_second:.0f} files/s")
-    parts.append(f"{pace.chunks_per_second:.0f} chunks/s")
+    parts.append(f"{_rate(pace.files_per_second)} files/s")
+    parts.append(f"{_rate(pace.chunks_per_second)} chunks/s")
     if pace.skipped:
         parts.append(f"{pace.skipped} skipped")
     if pace.failed:
         parts.append(f"{pace.failed} failed")
     if not run.state.final:
-        if pace.seconds_left is not None:
+        if pace.seconds_left:
             parts.append(f"about {_duration(pace.seconds_left)} left")
-        parts.append("scanning and indexing" if run.state is RunState.SCANNING else f"waiting for {run.pending} documents")
+        parts.append("the scan goes on" if run.state is RunState.SCANNING else f"{run.pending} to go")
     if run.error:
         parts.append(run.error)
     return ", ".join(parts)
+
+
+def _rate(per_second: float) -> str:
+    return f"{per_second:.1f}" if per_second < 10 else f"{per_second:.0f}"
 
 
 def _duration(seconds: float) -> str:
@@ -113,15 +119,13 @@ def _follow(
 
 def summary_of(name: str, run: Run) -> list[str]:
     """What a run came to, with the reasons of what was not indexed."""
-    pace = pace_of(run, time.time())
     counters = run.counters
     seconds = (run.finished_at or time.time()) - run.started_at
     reasons = [f"{count} {key.replace('.', ' ', 1)}" for key, count in sorted(counters.items()) if key.startswith(("skipped.", "failed."))]
-    lines = [
-        f"{name}: {run.state.value.replace('_', ' ')} in {seconds:.1f} s: {counters.get('indexed', 0)} indexed, "
-        f"{pace.unchanged} unchanged, {counters.get('removed', 0)} removed, {counters.get('empty', 0)} empty, "
-        f"{counters.get('chunks', 0)} chunks ({counters.get('embedded', 0)} embedded, {counters.get('reused', 0)} reused)"
-    ]
+    parts = [f"{counters[key]} {key}" for key in ("indexed", "unchanged", "removed", "empty") if counters.get(key)]
+    if counters.get("chunks"):
+        parts.append(f"{counters['chunks']} chunks ({counters.get('embedded', 0)} embedded, {counters.get('reused', 0)} reused)")
+    lines = [f"{name}: {run.state.value.replace('_', ' ')} in {seconds:.1f} s: {', '.join(parts) or 'nothing indexed'}"]
     if reasons:
         lines.append(f"{name}: {', '.join(reasons)}")
     if run.error:

@@ -1,5 +1,6 @@
 """``docmill search``."""
 
+import re
 from typing import Annotated, Any
 
 import typer
@@ -9,9 +10,10 @@ from docmill.domain.errors import ExitCode
 from docmill_services.cli.api import open_api
 from docmill_services.cli.finding import knowledge_base_name, origin_of
 from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir, KnowledgeBaseName
-from docmill_services.cli.output import out, print_json, say
+from docmill_services.cli.output import out, print_json, say, valid_text
 
 _SHOWN_CHARACTERS = 300
+_WORTH_SHOWING = 4
 
 
 def search(
@@ -29,13 +31,13 @@ def search(
     """Search what is indexed; asks a running docmill, or opens the data folder when none runs."""
     origin = origin_of(None, config, data_dir, None)
     name = knowledge_base_name(origin.configuration(), kb)
-    body: dict[str, Any] = {"query": query, "include_score": True, "explain": explain}
+    body: dict[str, Any] = {"query": valid_text(query), "include_score": True, "explain": explain}
     if limit is not None:
         body["limit"] = limit
     if strategy:
-        body["strategies"] = strategy
+        body["strategies"] = [valid_text(name) for name in strategy]
     if path is not None:
-        body["filter"] = {"path_glob": path}
+        body["filter"] = {"path_glob": valid_text(path)}
     if full:
         body["return_full_content"] = True
     with open_api(origin, data_dir) as api:
@@ -43,11 +45,11 @@ def search(
     if as_json:
         print_json(found)
     else:
-        _show(found, full=full)
+        _show(found, query, full=full)
     return ExitCode.OK if found["results"] else ExitCode.FINDINGS
 
 
-def _show(found: dict[str, Any], *, full: bool) -> None:
+def _show(found: dict[str, Any], query: str, *, full: bool) -> None:
     for result in found["results"]:
         place = f"{result['path']}:{result['start_line']}-{result['end_line']}"
         line = Text(f"{result['rank']:>2}. ")
@@ -60,7 +62,7 @@ def _show(found: dict[str, Any], *, full: bool) -> None:
         if result["stale"]:
             line.append("  changed since", style="yellow")
         out.print(line)
-        text = result["text"] if full else _shortened(result["text"])
+        text = result["text"] if full else _shortened(result["text"], query)
         out.print(Text("    " + text.replace("\n", "\n    ")))
         for name, trace in (result.get("strategies") or {}).items():
             out.print(Text(f"    {name}: rank {trace['rank']}, score {trace['score']:.4f}", style="dim"))
@@ -73,8 +75,17 @@ def _show(found: dict[str, Any], *, full: bool) -> None:
         say(f"{pending} documents are still waiting or in work")
 
 
-def _shortened(text: str) -> str:
+def _shortened(text: str, query: str) -> str:
+    """The beginning of ``text``, or what follows the first line with a word of ``query`` where the beginning has none."""
     text = text.strip("\n")
     if len(text) <= _SHOWN_CHARACTERS:
         return text
-    return text[:_SHOWN_CHARACTERS].rsplit("\n", 1)[0].rstrip() + " …"
+    words = [word for word in re.findall(r"\w+", query.lower()) if len(word) >= _WORTH_SHOWING]
+    before = ""
+    if not any(word in text[:_SHOWN_CHARACTERS].lower() for word in words):
+        lines = text.splitlines(keepends=True)
+        first = next((place for place, line in enumerate(lines) if any(word in line.lower() for word in words)), 0)
+        text, before = "".join(lines[first:]), "… " if first else ""
+    if len(text) <= _SHOWN_CHARACTERS:
+        return before + text
+    return before + text[:_SHOWN_CHARACTERS].rsplit("\n", 1)[0].rstrip() + " …"

@@ -20,13 +20,14 @@ from docmill.domain.runs import Run, RunState
 from docmill.telemetry.logs import configure_logs
 from docmill_services.cli.finding import origin_of
 from docmill_services.cli.index_over_http import index_over_http
-from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir, LogLevel
+from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir, LogLevel, LogLevelName
 from docmill_services.cli.output import print_json, say
 from docmill_services.cli.progress import follow, summary_of
 from docmill_services.embedded import EmbeddedService
 from docmill_services.origin import Origin
 
 DEFAULT_PORT = 8700
+_LOOK_SECONDS = 0.2
 
 
 def up(
@@ -38,7 +39,7 @@ def up(
     no_watch: Annotated[bool, typer.Option("--no-watch", help="Do not follow changes of files.")] = False,
     config: Config = None,
     data_dir: DataDir = DEFAULT_DATA_DIR,
-    log_level: LogLevel = "warning",
+    log_level: LogLevel = LogLevelName.WARNING,
 ) -> int:
     """Index a folder or what a configuration names, keep it true while files change, and answer searches."""
     configure_logs(level=log_level)
@@ -52,10 +53,14 @@ def up(
             runs = _follow_service(service, stopping)
             if once:
                 return _exit_code(runs)
-            if not stopping.is_set():
-                say("watching for changes" if not no_watch else "not watching for changes")
-            while not stopping.wait(0.5):
+            if no_watch and not stopping.is_set():
+                say("not watching for changes")
+            watching = no_watch
+            while not stopping.wait(_LOOK_SECONDS):
                 service.check()
+                if not watching and service.watching():
+                    say("watching for changes")
+                    watching = True
         finally:
             service.stop()
     return ExitCode.INTERRUPTED
@@ -67,7 +72,7 @@ def index(
     config: Config = None,
     data_dir: DataDir = DEFAULT_DATA_DIR,
     as_json: AsJson = False,
-    log_level: LogLevel = "warning",
+    log_level: LogLevel = LogLevelName.WARNING,
 ) -> int:
     """Index once and end; the exit code says how the run ended. Beside a running docmill it asks that one for a run."""
     configure_logs(level=log_level)

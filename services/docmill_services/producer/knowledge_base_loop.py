@@ -21,6 +21,7 @@ from docmill_services.producer.watching import Watcher
 _log = structlog.get_logger(__name__)
 _LOOK_SECONDS = 0.1
 _RETRY_SECONDS = 1.0
+_WATCH_FIRST_SECONDS = 5.0
 WATCHING = "watching"
 
 
@@ -63,19 +64,28 @@ class KnowledgeBaseLoop:
         self._stopping = stopping
         self._watch = watch
         self._last_scan: float | None = None
+        self._watch_settled = threading.Event()
+        self._scanning = False
 
     def serve(self) -> None:
         """Works until the process stops; an error interrupts the work and is made good by the next round."""
         if self._watch:
             threading.Thread(target=self._watch_until_stopped, name=f"docmill-watch-{self.name}", daemon=True).start()
+            self._watch_settled.wait(_WATCH_FIRST_SECONDS)
         while not self._stopping.is_set():
             try:
+                self._scanning = True
                 self._round()
                 self._stopping.wait(_LOOK_SECONDS)
             except Stopped:
                 return
             except DocmillError as error:
                 _log.warning("producer_interrupted", knowledge_base=self.name, error=str(error))
+                self._stopping.wait(_RETRY_SECONDS)
+            except Exception as error:  # noqa: BLE001
+                # A defect or a failing disk ends the run with its reason, not the knowledge base's thread.
+                _log.exception("run_failed", knowledge_base=self.name)
+                self._end_run(f"internal: {type(error).__name__}: {error}")
                 self._stopping.wait(_RETRY_SECONDS)
 
     def _round(self) -> None:
@@ -105,6 +115,14 @@ class KnowledgeBaseLoop:
             timeout_seconds=self._specification.indexing_timeout_seconds,
         )
 
+    def _end_run(self, error: str) -> None:
+        try:
+            run = self._state.ledger.current_run()
+            if run is not None:
+                self._state.ledger.end_run(run.id, RunState.FAILED, error)
+        except DocmillError as unreachable:
+            _log.warning("producer_interrupted", knowledge_base=self.name, error=str(unreachable))
+
     def _watch_until_stopped(self) -> None:
         watcher = Watcher(
             knowledge_base=self.name,
@@ -113,18 +131,31 @@ class KnowledgeBaseLoop:
             state=self._state,
             tasks=self._tasks,
             index_sets=lambda: sets_to_fill(self._state),
-            files_below=lambda folder: (
-                file.document_id for file in Scan(self._selection, self._specification.base_folder).files(below=folder)
-            ),
-            rescan=lambda: self._start_run(),
+            scan=lambda: Scan(self._selection, self._specification.base_folder),
+            rescan=self._start_run,
         )
+        said = ""
         while not self._stopping.is_set():
             try:
-                watcher.watch(self._stopping, ready=lambda: self._state.registry.note(WATCHING, "yes"))
-            except (OSError, DocmillError) as error:
-                _log.warning("not_watching", knowledge_base=self.name, error=str(error), then="scans go on")
+                watcher.watch(self._stopping, ready=self._watch_began)
+                pause_seconds = 0.0
+            except Exception as error:  # noqa: BLE001  # whatever it is, watching is tried again, and scans go on
+                pause_seconds = _RETRY_SECONDS
+                kind = type(error).__name__
+                (_log.debug if said == kind else _log.warning)(
+                    "not_watching", knowledge_base=self.name, error=str(error), then="it is tried again, and scans go on"
+                )
+                said = kind
+            self._watch_settled.set()
             self._note_not_watching()
-            self._stopping.wait(_RETRY_SECONDS)
+            self._stopping.wait(pause_seconds)
+
+    def _watch_began(self) -> None:
+        """What changed since a scan began and before this moment made no event: then another pass is needed."""
+        self._state.registry.note(WATCHING, "yes")
+        if self._scanning:
+            self._start_run()
+        self._watch_settled.set()
 
     def _start_run(self) -> None:
         self._state.ledger.start_run()

@@ -8,6 +8,7 @@ is normalised: NFC and NFD twins have two ids. Every path has one id, and ``path
 
 import os
 import re
+from functools import lru_cache
 from typing import Final
 
 from docmill.domain.errors import DocumentUnknown
@@ -26,6 +27,7 @@ def document_id_of(path: bytes | os.PathLike[str] | os.PathLike[bytes], base_fol
     return escaped(raw[len(prefix) :] if raw.startswith(prefix) else raw)
 
 
+@lru_cache(maxsize=4096)
 def path_of(document_id: str, base_folder: bytes | os.PathLike[str] | os.PathLike[bytes]) -> bytes:
     """The absolute path of a document.
 

@@ -86,11 +86,15 @@ class Position:
 
     Attributes:
         index_set: the set that is served; None while none was ever.
+        pending: how many documents wait or are in work at that moment; two positions may be equal and differ in it.
+        last_complete_run: when the last complete run ended, in seconds since 1970, or None.
     """
 
     epoch: int
     commit: int
     index_set: str | None
+    pending: int = field(default=0, compare=False)
+    last_complete_run: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

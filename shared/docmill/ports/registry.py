@@ -28,7 +28,7 @@ class Registry(Protocol):
     """Which generation of each document is live."""
 
     def position(self) -> Position:
-        """Epoch, commit number and served index set, read together. A state that was never opened has epoch 0."""
+        """Where the knowledge base stands, all of it read together. A state that was never opened has epoch 0."""
         ...
 
     def raise_epoch(self, at_least: int) -> int:

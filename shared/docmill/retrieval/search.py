@@ -5,11 +5,11 @@ from concurrent.futures import Executor
 from typing import Final
 
 from docmill.domain.chunks import ChunkRecord
-from docmill.domain.errors import AllStrategiesFailed, DocmillError, NotAvailable, StoreDown
+from docmill.domain.errors import AllStrategiesFailed, DocmillError, NotAvailable
 from docmill.domain.knowledge_bases import KnowledgeBase, Results
 from docmill.domain.searching import Candidate, Degraded, Freshness, Hit, SearchOutcome, SearchRequest
 from docmill.ports.clock import Clock
-from docmill.ports.registry import Registry, RunLedger
+from docmill.ports.registry import Registry
 from docmill.retrieval.fuse import check_weights, deduplicate, fuse, one_per_document
 from docmill.retrieval.retrievers import Retriever
 from docmill.retrieval.snapshot import Snapshot, SnapshotReader
@@ -28,7 +28,6 @@ class Searcher:
         knowledge_base: whose settings hold where a request leaves something open.
         retrievers: one for each of its strategies.
         registry: of the knowledge base.
-        ledger: of the knowledge base; says what is pending.
         executor: threads for strategies that wait for a server or a model.
         clock: measures the time limit.
         read_text: a document's whole text as it is now, by document id; None when it cannot be had.
@@ -44,7 +43,6 @@ class Searcher:
         knowledge_base: KnowledgeBase,
         retrievers: Sequence[Retriever],
         registry: Registry,
-        ledger: RunLedger,
         *,
         executor: Executor,
         clock: Clock,
@@ -54,7 +52,6 @@ class Searcher:
     ) -> None:
         self._knowledge_base = knowledge_base
         self._retrievers = {retriever.spec.name: retriever for retriever in retrievers}
-        self._ledger = ledger
         self._clock = clock
         self._read_text = read_text
         self._stat_of = stat_of
@@ -76,8 +73,6 @@ class Searcher:
         if request.rerank:
             raise NotAvailable("rerank: this version cannot rerank yet; leave it out, or set it to false")
         names = request.strategies if request.strategies is not None else tuple(self._retrievers)
-        # Before the snapshot: whatever is not pending any more by now is in it.
-        pending, last_complete_run, ledger_read = self._read_ledger()
         snapshot = self._reader.read(
             [self._retrievers[name] for name in names], request.query, request.filter, started + self._timeout_seconds
         )
@@ -92,10 +87,10 @@ class Searcher:
             freshness=Freshness(
                 index_set=snapshot.position.index_set,
                 commit=snapshot.position.commit,
-                last_complete_run=last_complete_run,
-                pending=pending,
+                last_complete_run=snapshot.position.last_complete_run,
+                pending=snapshot.position.pending,
                 dropped=snapshot.dropped,
-                unverified=snapshot.unverified or not ledger_read,
+                unverified=snapshot.unverified,
             ),
             took_ms=(self._clock.monotonic() - started) * 1000.0,
             stale=self._stale(snapshot, hits),
@@ -106,14 +101,6 @@ class Searcher:
     def can_do_without_registry(self) -> bool:
         """Whether searches are answered, unverified, while the registry is silent: it was read at least once."""
         return self._reader.knows_position
-
-    def _read_ledger(self) -> tuple[int, float | None, bool]:
-        try:
-            waiting, in_work = self._ledger.outstanding()
-            run = self._ledger.last_complete_run()
-        except StoreDown:
-            return 0, None, False
-        return waiting + in_work, run.finished_at if run else None, True
 
     def _stale(self, snapshot: Snapshot, hits: Sequence[Hit]) -> frozenset[str]:
         generations = {hit.record.document_id: hit.record.generation for hit in hits}

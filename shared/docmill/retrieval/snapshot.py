@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Final
 
@@ -142,10 +142,10 @@ class SnapshotReader:
         except StoreDown:
             if self._last_position is None:
                 raise
-            return _Turn(self._last_position, unverified=True)
+            return _Turn(_without_news(self._last_position), unverified=True)
         if position.index_set is None and self._last_position is not None:
             # The registry was emptied: until it is rebuilt it knows no more than one that does not answer.
-            return _Turn(self._last_position, unverified=True)
+            return _Turn(_without_news(self._last_position), unverified=True)
         return _Turn(position)
 
     def _search(
@@ -191,11 +191,17 @@ class SnapshotReader:
         with self._lock:
             self._last_position = turn.position
             for document_id, generation in turn.accepted.items():
-                self._last_live.pop(document_id, None)
-                if generation is not None:
+                if generation is None:
+                    self._last_live.pop(document_id, None)
+                elif self._last_live.get(document_id) != generation:
                     self._last_live[document_id] = generation
             while len(self._last_live) > REMEMBERED_DOCUMENTS:
                 self._last_live.popitem(last=False)
+
+
+def _without_news(position: Position) -> Position:
+    """A position of the past without what was pending then."""
+    return replace(position, pending=0, last_complete_run=None)
 
 
 def _accept_unverified(turn: _Turn, pages: Mapping[str, Sequence[ScoredChunk]], last_live: Mapping[str, int]) -> None:

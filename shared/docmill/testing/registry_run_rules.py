@@ -28,6 +28,27 @@ class RunRules(StateContract):
         assert state.ledger.run("unknown") is None
         assert state.ledger.last_complete_run() is None
 
+    def test_the_position_says_what_is_pending_and_when_the_last_complete_run_ended(self, state: StateUnderTest) -> None:
+        run, _ = state.ledger.start_run()
+        before = state.registry.position()
+        assert (before.pending, before.last_complete_run) == (0, None)
+        waiting, begun = state.ledger.enqueue(["a.md", "b.md"], Lane.BULK, run_id=run.id)
+        attempt = state.ledger.begin(begun, LEASE_SECONDS)
+        assert attempt is not None
+        assert state.registry.position().pending == sum(state.ledger.outstanding()) == 2
+        assert state.registry.position() == before, "what is pending does not make it another position"
+        state.ledger.finish(attempt, failed="parse: no")
+        attempt = state.ledger.begin(waiting, LEASE_SECONDS)
+        assert attempt is not None
+        state.ledger.finish(attempt, failed="parse: no")
+        state.ledger.scan_ended(run.id)
+        assert state.ledger.complete(run.id)
+        complete = state.ledger.last_complete_run()
+        assert complete is not None
+        state.ledger.start_run()
+        after = state.registry.position()
+        assert (after.pending, after.last_complete_run) == (0, complete.finished_at)
+
     def test_a_request_during_a_run_asks_for_one_more_pass(self, state: StateUnderTest) -> None:
         run, _ = state.ledger.start_run()
         assert not state.ledger.wants_another_pass(run.id)

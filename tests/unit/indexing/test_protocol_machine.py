@@ -51,5 +51,5 @@ def test_without_anti_entropy_it_converges_all_the_same_while_requests_end_withi
 
 @pytest.mark.parametrize("rule", PLANTS)
 def test_a_protocol_without_one_of_its_rules_is_found_out(rule: str) -> None:
-    with pytest.raises(AssertionError):
+    with pytest.raises((AssertionError, KeyError)):  # the second: it trips over what was taken away
         run_state_machine_as_test(machine_with(PLANTS[rule]), settings=effort(2000, Phase.generate))

@@ -97,7 +97,6 @@ def test_a_late_strategy_is_named_and_the_other_answers(library: Library) -> Non
             library.settings,
             [hanging, library.retrievers()[0]],
             library.state.registry,
-            library.state.ledger,
             executor=executor,
             clock=StillClock(),
             read_text=library.texts.get,

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
+from uuid import UUID
 
 from qdrant_edge import (
     CountRequest,
@@ -28,6 +29,7 @@ from qdrant_edge import (
     Point,
     QueryRequest,
     Record,
+    ScoredPoint,
     ScrollRequest,
     TextIndexParams,
     UpdateOperation,
@@ -44,6 +46,8 @@ POINTS_PER_FLUSH: Final = 5_000
 _OPTIMIZERS: Final = EdgeOptimizersConfig(indexing_threshold=1_000_000_000)
 
 FieldIndex = KeywordIndexParams | IntegerIndexParams | TextIndexParams
+#: Ids are UUIDs; the engine takes them as text too, which costs it more than those that it returned.
+PointId = int | UUID | str
 
 
 class Shard:
@@ -98,12 +102,12 @@ class Shard:
             engine.update(UpdateOperation.delete_points([*point_ids]))
             self._flush_sometimes(engine, len(point_ids))
 
-    def query(self, request: QueryRequest) -> list[tuple[str, float]]:
-        """Ids and scores."""
+    def query(self, request: QueryRequest) -> list[ScoredPoint]:
+        """Points with their scores, best first, with as much of them as ``request`` asks for."""
         with self._open_engine() as engine:
-            return [(str(point.id), point.score) for point in engine.query(request)]
+            return engine.query(request)
 
-    def retrieve(self, point_ids: Sequence[str], payload: bool | list[str]) -> list[Record]:
+    def retrieve(self, point_ids: Sequence[PointId], payload: bool | list[str]) -> list[Record]:
         """The points that are there, in any order."""
         with self._open_engine() as engine:
             return engine.retrieve([*point_ids], payload, False)

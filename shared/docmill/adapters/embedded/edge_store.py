@@ -5,12 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Final
+from uuid import UUID
 
 from qdrant_edge import Filter, IntegerIndexParams, KeywordIndexParams, Point
 
 from docmill.adapters.embedded.edge_filters import engine_filter, generation_filter, is_exact
 from docmill.adapters.embedded.edge_payload import PLACE_FIELDS, place_of, record_of
-from docmill.adapters.embedded.edge_shard import FieldIndex
+from docmill.adapters.embedded.edge_shard import FieldIndex, PointId
+from docmill.adapters.embedded.record_cache import RecordCache
 from docmill.adapters.embedded.shards import OpenIndex, ShardFolder
 from docmill.domain.chunk_filters import matches_filter
 from docmill.domain.chunks import ChunkFilter, ChunkRecord, ScoredChunk, StoredGeneration, point_id_of
@@ -30,7 +32,7 @@ SHARED_INDEXES: Final[dict[str, FieldIndex]] = {
 }
 
 #: Gives the ids and scores of at most so many points that pass a filter, best first.
-Ranking = Callable[[Filter | None, int], list[tuple[str, float]]]
+Ranking = Callable[[Filter | None, int], list[tuple[PointId, float]]]
 
 
 class EdgeChunkStore(ABC):
@@ -43,6 +45,7 @@ class EdgeChunkStore(ABC):
             DataFolderInUse: it is open already, here or in another process.
         """
         self._shards = ShardFolder(folder)
+        self._records = RecordCache()
 
     def close(self) -> None:
         """Writes everything to its place; afterwards every call raises."""
@@ -67,6 +70,7 @@ class EdgeChunkStore(ABC):
     def drop(self, index: str) -> None:
         """See the port."""
         self._shards.drop(index)
+        self._records.clear()
 
     def write(self, index: str, records: Sequence[ChunkRecord]) -> None:
         """See the port."""
@@ -75,6 +79,7 @@ class EdgeChunkStore(ABC):
         for batch in batches(records):
             ids = [point_id_of(r.document_id, r.generation, found.strategy, r.index) for r in batch]
             found.shard.upsert(list(map(self._point, ids, batch)))
+            self._records.forget(found.shard, map(UUID, ids))
 
     def refresh(self, index: str) -> None:
         """Nothing is to be done: the engine shows a write at once."""
@@ -124,6 +129,39 @@ class EdgeChunkStore(ABC):
         """See the port."""
         return self._shards.index(index).shard.count()
 
+    def _found(
+        self,
+        found: OpenIndex,
+        ranking: Ranking,
+        limit: int,
+        threshold: float,
+        chunk_filter: ChunkFilter,
+        without_generations: AbstractSet[int],
+    ) -> list[ScoredChunk]:
+        """The best chunks that pass everything.
+
+        Where the engine's filter lets more through than ``chunk_filter`` does, more candidates are asked for until enough of them pass or
+        none is left, ``_MOST_CANDIDATES`` at most.
+        """
+        if limit <= 0:
+            return []
+        passing = engine_filter(chunk_filter, without_generations)
+        exact = is_exact(chunk_filter)
+        asked = limit if exact else 2 * limit
+        chosen: list[ScoredChunk] = []
+        seen = 0
+        while True:
+            ranked = ranking(passing, asked)
+            above = {point_id: score for point_id, score in ranked[seen:] if score >= threshold}
+            for point_id, record in self._records.records_of(found.shard, above).items():
+                if exact or matches_filter(chunk_filter, record):
+                    chosen.append(ScoredChunk(record, above[point_id]))
+            exhausted = len(ranked) < asked or len(above) < len(ranked) - seen
+            if len(chosen) >= limit or exhausted or asked >= _MOST_CANDIDATES:
+                break
+            seen, asked = len(ranked), asked * 4
+        return sorted(chosen, key=lambda chunk: (-chunk.score, chunk.record.document_id, chunk.record.index))[:limit]
+
     @abstractmethod
     def _check(self, found: OpenIndex, records: Sequence[ChunkRecord]) -> None:
         """Raises if the index cannot take one of ``records``."""
@@ -143,37 +181,6 @@ def batches(records: Sequence[ChunkRecord]) -> Iterator[Sequence[ChunkRecord]]:
         characters += len(record.indexed_text)
     if begin < len(records):
         yield records[begin:]
-
-
-def found_chunks(
-    found: OpenIndex, ranking: Ranking, limit: int, threshold: float, chunk_filter: ChunkFilter, without_generations: AbstractSet[int]
-) -> list[ScoredChunk]:
-    """The best chunks that pass everything.
-
-    Where the engine's filter lets more through than ``chunk_filter`` does, more candidates are asked for until enough of them pass or
-    none is left, ``_MOST_CANDIDATES`` at most.
-    """
-    if limit <= 0:
-        return []
-    passing = engine_filter(chunk_filter, without_generations)
-    asked = limit if is_exact(chunk_filter) else 2 * limit
-    chosen: list[ScoredChunk] = []
-    seen = 0
-    while True:
-        ranked = ranking(passing, asked)
-        above = [(point_id, score) for point_id, score in ranked[seen:] if score >= threshold]
-        scores = dict(above)
-        for begin in range(0, len(above), MAX_POINTS):
-            ids = [point_id for point_id, _ in above[begin : begin + MAX_POINTS]]
-            for point in found.shard.retrieve(ids, payload=True):
-                record = record_of(point.payload or {})
-                if matches_filter(chunk_filter, record):
-                    chosen.append(ScoredChunk(record, scores[str(point.id)]))
-        exhausted = len(ranked) < asked or len(above) < len(ranked) - seen
-        if len(chosen) >= limit or exhausted or asked >= _MOST_CANDIDATES:
-            break
-        seen, asked = len(ranked), asked * 4
-    return sorted(chosen, key=lambda chunk: (-chunk.score, chunk.record.document_id, chunk.record.index))[:limit]
 
 
 def _reported_with(found: OpenIndex, page: Sequence[dict[str, object]]) -> Iterator[StoredGeneration]:

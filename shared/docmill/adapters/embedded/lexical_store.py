@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
+from typing import Final
 
 from qdrant_edge import (
     Bm25Params,
@@ -19,12 +20,15 @@ from qdrant_edge import (
 )
 
 from docmill.adapters.embedded.edge_payload import payload_of
-from docmill.adapters.embedded.edge_shard import Shard
-from docmill.adapters.embedded.edge_store import SHARED_INDEXES, EdgeChunkStore, found_chunks
+from docmill.adapters.embedded.edge_shard import PointId, Shard
+from docmill.adapters.embedded.edge_store import SHARED_INDEXES, EdgeChunkStore
 from docmill.adapters.embedded.query_words import query_layers
 from docmill.adapters.embedded.shards import OpenIndex
 from docmill.adapters.embedded.words import MAX_WORD_CHARACTERS, terms_text
 from docmill.domain.chunks import ChunkFilter, ChunkRecord, ScoredChunk
+
+#: How many of the best points a query that repeats a word looks through at least, when the first few do not settle it.
+_WIDE_POOL: Final = 200
 
 
 class EmbeddedLexicalStore(EdgeChunkStore):
@@ -52,10 +56,10 @@ class EmbeddedLexicalStore(EdgeChunkStore):
         if not layers:
             return []
 
-        def ranking(passing: Filter | None, most: int) -> list[tuple[str, float]]:
+        def ranking(passing: Filter | None, most: int) -> list[tuple[PointId, float]]:
             return _ranked(found.shard, layers, passing, most)
 
-        return found_chunks(found, ranking, limit, threshold, chunk_filter, without_generations)
+        return self._found(found, ranking, limit, threshold, chunk_filter, without_generations)
 
     def _check(self, found: OpenIndex, records: Sequence[ChunkRecord]) -> None:
         """Every text is taken."""
@@ -66,22 +70,35 @@ class EmbeddedLexicalStore(EdgeChunkStore):
         return Point(point_id, {}, payload)
 
 
-def _ranked(shard: Shard, layers: Sequence[TextQuery], passing: Filter | None, most: int) -> list[tuple[str, float]]:
+def _ranked(shard: Shard, layers: Sequence[TextQuery], passing: Filter | None, most: int) -> list[tuple[PointId, float]]:
     """The best points by the sum of all layers.
 
     The engine counts a query's word once however often it is there. So the words that occur at least twice are a second query over the
     best points of the first, and so on: the sum is BM25 with the query's own term frequencies.
     """
-    pool = most if len(layers) == 1 else max(200, 10 * most)
-    ranked = shard.query(QueryRequest(limit=pool, query=layers[0], filter=passing, with_payload=False))
-    if len(layers) == 1 or not ranked:
-        return ranked
-    scores = dict(ranked)
+    if len(layers) == 1:
+        return [(point.id, point.score) for point in shard.query(QueryRequest(limit=most, query=layers[0], filter=passing))]
+    # A point outside the pool has at most the pool's lowest first layer and the best of each other one.
+    above_pool = sum(point.score for layer in layers[1:] for point in shard.query(QueryRequest(limit=1, query=layer, filter=passing)))
+    for pool in (2 * most, max(_WIDE_POOL, 10 * most)):
+        scores, lowest = _summed(shard, layers, passing, pool)
+        best = sorted(scores.items(), key=lambda scored: -scored[1])[:most]
+        if len(scores) < pool or best[-1][1] >= lowest + above_pool:
+            break
+    return best
+
+
+def _summed(shard: Shard, layers: Sequence[TextQuery], passing: Filter | None, pool: int) -> tuple[dict[PointId, float], float]:
+    """The best ``pool`` points of the first layer with their scores over all layers, and the lowest score of the first layer."""
+    first = shard.query(QueryRequest(limit=pool, query=layers[0], filter=passing))
+    if not first:
+        return {}, 0.0
+    scores = {point.id: point.score for point in first}
     among = Filter(must=[HasIdCondition({*scores})])
     for layer in layers[1:]:
-        for point_id, score in shard.query(QueryRequest(limit=len(scores), query=layer, filter=among, with_payload=False)):
-            scores[point_id] += score
-    return sorted(scores.items(), key=lambda scored: -scored[1])[:most]
+        for point in shard.query(QueryRequest(limit=pool, query=layer, filter=among)):
+            scores[point.id] += point.score
+    return scores, first[-1].score
 
 
 def _make_shard(folder: Path) -> Shard:

@@ -9,8 +9,9 @@ from typing import Final, cast
 from qdrant_edge import Distance, EdgeVectorParams, FieldCondition, Filter, KeywordIndexParams, MatchAny, Point, Query, QueryRequest
 
 from docmill.adapters.embedded.edge_payload import payload_of
-from docmill.adapters.embedded.edge_shard import Shard
-from docmill.adapters.embedded.edge_store import MAX_POINTS, SHARED_INDEXES, EdgeChunkStore, found_chunks
+from docmill.adapters.embedded.edge_shard import PointId, Shard
+from docmill.adapters.embedded.edge_store import MAX_POINTS, SHARED_INDEXES, EdgeChunkStore
+from docmill.adapters.embedded.known_texts import KnownTexts
 from docmill.adapters.embedded.shards import OpenIndex
 from docmill.domain.chunks import ChunkFilter, ChunkRecord, ScoredChunk, Vector
 from docmill.domain.errors import StoreRejected, WrongDimension
@@ -26,12 +27,32 @@ _DISTANCES: Final = {
 class EmbeddedVectorStore(EdgeChunkStore):
     """A ``VectorStore``. With cosine similarity vectors are kept at length 1, and ``vectors_of`` gives them so."""
 
+    def __init__(self, folder: Path) -> None:
+        """See ``EdgeChunkStore``."""
+        super().__init__(folder)
+        #: Of indexes made by this process; the others may hold any text.
+        self._known_texts: dict[str, KnownTexts] = {}
+
     def create(self, index: str, strategy: str, dimensions: int, similarity: Similarity) -> None:
         """See the port."""
         settings = {"strategy": strategy, "dimensions": dimensions, "similarity": similarity.value}
+        if index not in self._shards.names():
+            self._known_texts.setdefault(index, KnownTexts())
         found = self._shards.create(index, settings, partial(_make_shard, dimensions=dimensions, similarity=similarity))
         if found.settings["dimensions"] != dimensions:
             raise WrongDimension(f"index {index!r} has {found.settings['dimensions']} dimensions, not {dimensions}")
+
+    def write(self, index: str, records: Sequence[ChunkRecord]) -> None:
+        """See the port."""
+        known = self._known_texts.get(index)
+        if known is not None:
+            known.add(record.text_hash for record in records)
+        super().write(index, records)
+
+    def drop(self, index: str) -> None:
+        """See the port."""
+        super().drop(index)
+        self._known_texts.pop(index, None)
 
     def search(
         self,
@@ -49,17 +70,18 @@ class EmbeddedVectorStore(EdgeChunkStore):
         query = Query.Nearest(_floats(vector))
         euclidean = found.settings["similarity"] == Similarity.EUCLIDEAN
 
-        def ranking(passing: Filter | None, most: int) -> list[tuple[str, float]]:
-            ranked = found.shard.query(QueryRequest(limit=most, query=query, filter=passing, with_payload=False))
-            return [(point_id, 1.0 / (1.0 + distance)) for point_id, distance in ranked] if euclidean else ranked
+        def ranking(passing: Filter | None, most: int) -> list[tuple[PointId, float]]:
+            ranked = found.shard.query(QueryRequest(limit=most, query=query, filter=passing))
+            return [(point.id, 1.0 / (1.0 + point.score) if euclidean else point.score) for point in ranked]
 
-        return found_chunks(found, ranking, limit, threshold, chunk_filter, without_generations)
+        return self._found(found, ranking, limit, threshold, chunk_filter, without_generations)
 
     def vectors_of(self, index: str, text_hashes: Sequence[str]) -> Mapping[str, Vector]:
         """See the port."""
         shard = self._shards.index(index).shard
         vectors: dict[str, Vector] = {}
-        wanted = list(dict.fromkeys(text_hashes))
+        known = self._known_texts.get(index)
+        wanted = list(dict.fromkeys(text_hashes)) if known is None else known.possible(text_hashes)
         for begin in range(0, len(wanted), MAX_POINTS):
             missing = wanted[begin : begin + MAX_POINTS]
             while missing:

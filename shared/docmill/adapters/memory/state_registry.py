@@ -29,7 +29,8 @@ class MemoryRegistry:
     def position(self) -> Position:
         """See ``Registry.position``."""
         with self._step() as (data, _):
-            return Position(data.epoch, data.commits, data.served)
+            run = data.run(data.last_complete_run)
+            return Position(data.epoch, data.commits, data.served, len(data.ledger), run.finished_at if run else None)
 
     def raise_epoch(self, at_least: int) -> int:
         """See ``Registry.raise_epoch``."""

@@ -28,7 +28,7 @@ _COUNTER_OF: Final = {DocumentState.LIVE: "indexed", DocumentState.EMPTY: "empty
 _NO_INTENT: Final = "-"
 
 # Queries ask for the same entries again and again; a packed one is its own key, so that nothing ever goes stale.
-_ENTRIES_CACHED: Final = 4096
+_ENTRIES_CACHED: Final = 8192
 
 
 @lru_cache(maxsize=1024)
@@ -50,8 +50,14 @@ def pack_counts(counts: Mapping[str, int]) -> str:
 
 def unpack_counts(packed: str) -> dict[str, int]:
     """The counts of ``pack_counts``."""
+    return dict(_pairs_of(packed))
+
+
+@lru_cache(maxsize=1024)
+def _pairs_of(packed: str) -> tuple[tuple[str, int], ...]:
+    # Most documents have one chunk or two, so that few texts are all there is.
     pairs = (item.split("=") for item in packed.split(",")) if packed else ()
-    return {unpack_name(name): int(count) for name, count in pairs}
+    return tuple((unpack_name(name), int(count)) for name, count in pairs)
 
 
 def pack_chunks(chunks: Mapping[str, Mapping[str, int]]) -> str:

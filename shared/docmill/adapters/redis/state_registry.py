@@ -33,8 +33,14 @@ class RedisRegistry:
 
     def position(self) -> Position:
         """See ``Registry.position``."""
-        epoch, commits, served = self._scripts.items("position")
-        return Position(int(epoch), int(commits), unpack_name(served.decode()) if served else None)
+        epoch, commits, served, pending, finished = self._scripts.any_items("position")
+        return Position(
+            int(epoch),
+            int(commits),
+            unpack_name(served.decode()) if served else None,
+            int(pending),
+            int(finished) / 1000 if finished else None,
+        )
 
     def raise_epoch(self, at_least: int) -> int:
         """See ``Registry.raise_epoch``."""
