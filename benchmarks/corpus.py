@@ -3,7 +3,7 @@
 import random
 from pathlib import Path
 
-_SYLLABLES = "ba be bi bo bu da de di do du ka ke ki ko ku la le li lo lu ma me mi mo mu na ne ni no nu ra re ri ro ru sa se si so su ta te ti to tu".split()
+_SYLLABLES = [consonant + vowel for consonant in "bdklmnrs" for vowel in "aeiou"]
 
 
 def words(count: int, seed: int = 7) -> list[str]:

@@ -255,7 +255,8 @@ def bare_server() -> Iterator[int]:
 def ask(jobs: Mapping[str, Mapping[str, object]], rounds: int) -> dict[str, list[float]]:
     """Milliseconds of each request, as a client in another process sees them."""
     work = json.dumps({"rounds": rounds, "jobs": jobs})
-    done = subprocess.run([sys.executable, "-m", "benchmarks.http_client"], input=work, capture_output=True, text=True, check=False)
+    client = [sys.executable, str(Path(__file__).with_name("http_client.py"))]
+    done = subprocess.run(client, input=work, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(done.stderr)
     answer: dict[str, list[float]] = json.loads(done.stdout)

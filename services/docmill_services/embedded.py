@@ -1,8 +1,5 @@
 """The one-machine profile at work: worker threads and HTTP in this process, the producer as a child."""
 
-import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -12,15 +9,19 @@ from typing import Protocol
 import structlog
 
 from docmill.bootstrap import Engine
-from docmill.domain.errors import DocmillError, ServiceDown
+from docmill.domain.errors import DocmillError, ServiceDown, StoreDown
 from docmill.domain.runs import Run, RunState
+from docmill.indexing.sweeping import sweep_safely
 from docmill_services.embedded_backend import WATCHING, serve_engine
 from docmill_services.origin import Origin
+from docmill_services.producer_process import ProducerProcess
 from docmill_services.query.serve import RunningServer
 
 _log = structlog.get_logger(__name__)
 _PRODUCER_WATCH_SECONDS = 0.5
 _QUICK_DEATHS = 5
+_QUICK_SECONDS = 60.0
+_POLL_SECONDS = 0.05
 
 
 class WorkerThreads(Protocol):
@@ -49,8 +50,10 @@ class EmbeddedService:
         runs: the run of each knowledge base that the start asked for, by name.
     """
 
-    def __init__(self, engine: Engine, origin: Origin, *, watch: bool, log_level: str = "info") -> None:
-        """Nothing runs before ``start``."""
+    def __init__(
+        self, engine: Engine, origin: Origin, *, watch: bool, log_level: str = "info", producer: ProducerProcess | None = None
+    ) -> None:
+        """Nothing runs before ``start``; ``producer`` is one that was started early, with the same origin and data folder."""
         self.engine = engine
         self.runs: dict[str, str] = {}
         self._origin = origin
@@ -58,9 +61,10 @@ class EmbeddedService:
         self._log_level = log_level
         self._stopping = threading.Event()
         self._workers: WorkerThreads | None = None
-        self._producer: subprocess.Popen[bytes] | None = None
+        self._producer = producer
         self._http: RunningServer | None = None
         self._failure: DocmillError | None = None
+        self._last_seen: Mapping[str, Run] = {}
 
     def start(self, host: str | None, port: int) -> str | None:
         """Starts everything; returns the URL, or None without ``host``.
@@ -70,25 +74,51 @@ class EmbeddedService:
         """
         if host is not None:
             self._http = serve_engine(self.engine, host, port)
-            self.engine.data_folder.announce(self._http.url)
         self._origin.save(self.engine.data_folder.path)
+        if self._http is not None:
+            self.engine.data_folder.announce(self._http.url)
         self.engine.take_up_the_work()
         for opened in self.engine.knowledge_bases.values():
             opened.state.registry.note(WATCHING, None)  # a process that was killed left its note
         self._end_interrupted_runs()
+        self.engine.send_outstanding()
         self._workers = start_worker_threads(self.engine)
-        self._producer = self._start_producer()
+        if self._producer is None:
+            self._producer = self._start_producer()
+        self._producer.serve(self.engine.server.socket)
         threading.Thread(target=self._keep_producer, name="docmill-producer-watch", daemon=True).start()
         return self._http.url if self._http is not None else None
 
     def runs_now(self) -> Mapping[str, Run]:
-        """The runs that the start asked for, as they stand."""
-        found = {name: self.engine.knowledge_base(name).state.ledger.run(run_id) for name, run_id in self.runs.items()}
-        return {name: run for name, run in found.items() if run is not None}
+        """The runs that the start asked for, as they stand, or stood when the registry last answered."""
+        try:
+            found = {name: self.engine.knowledge_base(name).state.ledger.run(run_id) for name, run_id in self.runs.items()}
+            self._last_seen = {name: run for name, run in found.items() if run is not None}
+        except StoreDown as error:
+            _log.debug("runs_not_read", error=str(error))  # the embedded server is started again, or ``check`` says why not
+        return self._last_seen
 
     def watching(self) -> bool:
         """Whether changes of every knowledge base are followed by now."""
-        return all(opened.state.registry.noted(WATCHING) is not None for opened in self.engine.knowledge_bases.values())
+        try:
+            return all(opened.state.registry.noted(WATCHING) is not None for opened in self.engine.knowledge_bases.values())
+        except StoreDown:
+            return False  # ``check`` tells what is wrong when that lasts
+
+    def finish(self, stopping: threading.Event) -> None:
+        """For a process that ends after its run: what an earlier start left in work ends too, and what is due is tidied up.
+
+        Raises:
+            ServiceDown: a part that docmill cannot do without has ended.
+        """
+        while any(sum(opened.state.ledger.outstanding()) for opened in self.engine.knowledge_bases.values()):
+            if stopping.wait(_POLL_SECONDS):
+                return
+            self.check()
+        for opened in self.engine.knowledge_bases.values():
+            opened.index_sets.settle()
+            opened.index_sets.drop_others()
+            sweep_safely(opened.state.registry, opened.index_sets.targets, grace_seconds=self.engine.settings.grace_seconds)
 
     def check(self) -> None:
         """Raises what ended a part that docmill cannot do without."""
@@ -101,18 +131,17 @@ class EmbeddedService:
         """Ends everything within about ``timeout_seconds``; what is in work goes on at the next start."""
         self._stopping.set()
         deadline = time.monotonic() + timeout_seconds
-        if self._producer is not None and self._producer.stdin is not None:
-            self._producer.stdin.close()
-        if self._http is not None:
-            self._http.stop()
+        if self._producer is not None:
+            self._producer.ask_to_end()
+        answering = threading.Thread(target=self._http.stop, args=(timeout_seconds,), daemon=True) if self._http is not None else None
+        if answering is not None:
+            answering.start()
         if self._workers is not None:
             self._workers.stop(max(0.2, (deadline - time.monotonic()) / 2))
+        if answering is not None:
+            answering.join(max(0.1, deadline - time.monotonic()))
         if self._producer is not None:
-            try:
-                self._producer.wait(max(0.1, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                self._producer.kill()
-                self._producer.wait()
+            self._producer.end(max(0.1, deadline - time.monotonic()))
 
     def _end_interrupted_runs(self) -> None:
         for name, opened in self.engine.knowledge_bases.items():
@@ -121,33 +150,21 @@ class EmbeddedService:
                 opened.state.ledger.end_run(run.id, RunState.CANCELLED, "interrupted: docmill was stopped")
             self.runs[name] = opened.state.ledger.start_run()[0].id
 
-    def _start_producer(self) -> "subprocess.Popen[bytes]":
-        command = [
-            sys.executable,
-            "-m",
-            "docmill_services.producer",
-            "--socket",
-            str(self.engine.server.socket),
-            "--origin",
-            self._origin.as_json(),
-            "--data-dir",
-            str(self.engine.data_folder.path),
-            "--log-level",
-            self._log_level,
-        ]
-        if not self._watch:
-            command.append("--no-watch")
-        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True, env=os.environ.copy())
+    def _start_producer(self) -> ProducerProcess:
+        return ProducerProcess(self._origin, self.engine.data_folder.path, watch=self._watch, log_level=self._log_level)
 
     def _keep_producer(self) -> None:
-        """Starts the producer again when it dies, a few times."""
+        """Starts the producer again when it dies, a few times in quick succession."""
         deaths = 0
+        began = time.monotonic()
         while not self._stopping.wait(_PRODUCER_WATCH_SECONDS):
-            if self._producer is None or self._producer.poll() is None:
+            if self._producer is None or self._producer.exit_code is None:
                 continue
-            deaths += 1
-            _log.error("producer_died", exit_code=self._producer.returncode, times=deaths)
+            deaths = deaths + 1 if time.monotonic() - began < _QUICK_SECONDS else 1
+            _log.error("producer_died", exit_code=self._producer.exit_code, times=deaths)
             if deaths >= _QUICK_DEATHS:
-                self._failure = ServiceDown(f"the producer process died {deaths} times; its last exit code was {self._producer.returncode}")
+                self._failure = ServiceDown(f"the producer process died {deaths} times; its last exit code was {self._producer.exit_code}")
                 return
+            began = time.monotonic()
             self._producer = self._start_producer()
+            self._producer.serve(self.engine.server.socket)

@@ -11,6 +11,8 @@ from pathlib import Path
 import redis
 import structlog
 from celery import Celery
+from redis.backoff import ExponentialBackoff
+from redis.retry import Retry
 
 from docmill.adapters.clock import SystemClock
 from docmill.adapters.embedded.data_folder import DataFolder
@@ -27,6 +29,7 @@ from docmill.config import Configuration, Settings, require_available
 from docmill.domain.chunks import ChunkFilter, ChunkRecord
 from docmill.domain.errors import KnowledgeBaseUnknown, NotAvailable, StoreDown
 from docmill.domain.knowledge_bases import EmbeddingModelSpec, KnowledgeBase, Similarity
+from docmill.domain.registry import Lane
 from docmill.indexing.index_sets import IndexSets
 from docmill.indexing.preparing import Chunker
 from docmill.ports.clock import Clock
@@ -37,6 +40,9 @@ from docmill.ports.stores import LexicalStore, VectorStore
 
 _log = structlog.get_logger(__name__)
 _CONNECT_SECONDS = 5.0
+_EVERYTHING = 1_000_000
+_MESSAGES_AT_ONCE = 500
+_RECONNECTS = 4  # within a second: the embedded server is usually there again by then
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +73,7 @@ def connect(knowledge_bases: Mapping[str, KnowledgeBase], unix_socket: Path, set
         socket_timeout=settings.store_timeout_seconds,
         socket_connect_timeout=_CONNECT_SECONDS,
         max_connections=128,
+        retry=Retry(ExponentialBackoff(cap=0.4, base=0.05), _RECONNECTS, supported_errors=(redis.ConnectionError,)),
     )
     celery = celery_on(unix_socket, settings)
     states: dict[str, KnowledgeBaseState] = {}
@@ -153,9 +160,23 @@ class Engine:
         for opened in self.knowledge_bases.values():
             opened.state.leases.expire_all()
 
+    def send_outstanding(self) -> None:
+        """Sends a message for each document of the ledger that no worker has; a second one does no harm."""
+        for opened in self.knowledge_bases.values():
+            ledger = opened.state.ledger
+            ledger.resend_expired(_EVERYTHING)  # they wait from now on, with the others
+            messages = ledger.oldest_waiting(_EVERYTHING)
+            for start in range(0, len(messages), _MESSAGES_AT_ONCE):
+                self.tasks.send(messages[start : start + _MESSAGES_AT_ONCE], Lane.BULK)
+
     def recover_from_restart(self) -> None:
-        """After the embedded server came back by itself: it may have lost its last second, so a new epoch and a new pass follow."""
+        """After the embedded server came back by itself: it may have lost its last second, so a new epoch and a new pass follow.
+
+        The messages that consumers had taken would come back only after the visibility timeout: all are sent anew.
+        """
         self.raise_epochs()
+        self.tasks.purge()
+        self.send_outstanding()
         for opened in self.knowledge_bases.values():
             opened.state.ledger.start_run()
 

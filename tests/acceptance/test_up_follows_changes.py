@@ -54,7 +54,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield world
         assert world.running.stop() == 4
         expected = documents_below(world.docs, world.docs.parent)
-        kept = {name: content for name, content in expected.items() if not name.endswith("ignore") and "/hidden/" not in name}
+        kept = {name: content for name, content in expected.items() if "/hidden/" not in name}
         assert disagreements(world.configuration, world.data_dir, kept) == []
 
 

@@ -14,7 +14,7 @@ from support.protocol_machine_activities import TO_THE_END, Activity, Fault
 from support.protocol_machine_checks import check_converged, check_live_versions, check_promises, check_query
 from support.protocol_machine_events import EVENTS, Event
 from support.protocol_machine_parts import GRACE_SECONDS, Parts
-from support.protocol_machine_world import QUERY_SECONDS, REQUEST_SECONDS, ProtocolWorld
+from support.protocol_machine_world import LEASE_SECONDS, QUERY_SECONDS, REQUEST_SECONDS, ProtocolWorld
 
 MAX_ACTIVITIES = 6
 #: How far the registry can be set back; the grace is longer.
@@ -91,10 +91,10 @@ class ProtocolMachine(RuleBasedStateMachine):
         for activity in list(world.activities):
             if activity.name == "query" and then - activity.started_at > QUERY_SECONDS:
                 self.go(activity)
-            elif (
-                not self.PARTS.anti_entropy and activity.worker is not None and not renewing and then - activity.renewed_at > GRACE_SECONDS
-            ):
-                world.kill_worker(activity.worker, messages_return=True)
+            elif not self.PARTS.anti_entropy and activity.worker is not None:
+                keeps_its_lease = renewing and world.clock.now < activity.renewed_at + LEASE_SECONDS
+                if not keeps_its_lease and then - activity.renewed_at > GRACE_SECONDS:
+                    world.kill_worker(activity.worker, messages_return=True)
         if world.saved is not None and then - world.saved.at > SET_BACK_SECONDS:
             world.saved = None
         if not self.PARTS.anti_entropy:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from docmill.adapters.embedded.data_folder import running_server
-from docmill.bootstrap import Engine, open_engine
+from docmill.bootstrap import open_engine
 from docmill.config import missing_roots
 from docmill.config.loading import Configuration
 from docmill.config.settings import Settings
@@ -25,6 +25,7 @@ from docmill_services.cli.output import print_json, say
 from docmill_services.cli.progress import follow, summary_of
 from docmill_services.embedded import EmbeddedService
 from docmill_services.origin import Origin
+from docmill_services.producer_process import ProducerProcess
 
 DEFAULT_PORT = 8700
 _LOOK_SECONDS = 0.2
@@ -45,24 +46,22 @@ def up(
     configure_logs(level=log_level)
     origin = origin_of(target, config, data_dir, name)
     configuration = _readable(origin)
-    with _stop_signal() as stopping, _opened(configuration, data_dir) as engine:
-        service = EmbeddedService(engine, origin, watch=not (no_watch or once), log_level=log_level)
-        try:
-            url = service.start(host, port)
-            say(f'docmill answers at {url} (data in {data_dir}); docmill search "..." asks it, Ctrl-C stops it')
-            runs = _follow_service(service, stopping)
-            if once:
-                return _exit_code(runs)
-            if no_watch and not stopping.is_set():
-                say("not watching for changes")
-            watching = no_watch
-            while not stopping.wait(_LOOK_SECONDS):
-                service.check()
-                if not watching and service.watching():
-                    say("watching for changes")
-                    watching = True
-        finally:
-            service.stop()
+    watch = not (no_watch or once)
+    with _stop_signal() as stopping, _service(configuration, origin, data_dir, watch=watch, log_level=log_level) as service:
+        url = service.start(host, port)
+        say(f'docmill answers at {url} (data in {data_dir}); docmill search "..." asks it, Ctrl-C stops it')
+        runs = _follow_service(service, stopping)
+        if once:
+            service.finish(stopping)
+            return _exit_code(runs)
+        if no_watch and not stopping.is_set():
+            say("not watching for changes")
+        watching = no_watch
+        while not stopping.wait(_LOOK_SECONDS):
+            service.check()
+            if not watching and service.watching():
+                say("watching for changes")
+                watching = True
     return ExitCode.INTERRUPTED
 
 
@@ -85,13 +84,10 @@ def index(
                 raise DataFolderInUse(f"process {running.pid} is indexing into {data_dir}; wait for it, or use another --data-dir")
             runs = index_over_http(running.url, [one.name for one in configuration.knowledge_bases], stopping)
         else:
-            with _opened(configuration, data_dir) as engine:
-                service = EmbeddedService(engine, origin, watch=False, log_level=log_level)
-                try:
-                    service.start(None, 0)
-                    runs = _follow_service(service, stopping)
-                finally:
-                    service.stop()
+            with _service(configuration, origin, data_dir, watch=False, log_level=log_level) as service:
+                service.start(None, 0)
+                runs = _follow_service(service, stopping)
+                service.finish(stopping)
     if as_json:
         print_json({name: {"state": run.state.value, "counters": dict(run.counters), "error": run.error} for name, run in runs.items()})
     return _exit_code(runs)
@@ -111,12 +107,24 @@ def _readable(origin: Origin) -> Configuration:
 
 
 @contextmanager
-def _opened(configuration: Configuration, data_dir: Path) -> Iterator[Engine]:
-    engine = open_engine(configuration, Settings.from_environment(os.environ), data_dir, os.environ)
+def _service(
+    configuration: Configuration, origin: Origin, data_dir: Path, *, watch: bool, log_level: LogLevelName
+) -> Iterator[EmbeddedService]:
+    """The one-machine profile, opened and not started; the producer gets ready while the stores are opened."""
+    producer = ProducerProcess(origin, data_dir, watch=watch, log_level=log_level)
     try:
-        yield engine
+        engine = open_engine(configuration, Settings.from_environment(os.environ), data_dir, os.environ)
+    except BaseException:
+        producer.end(0.0)
+        raise
+    service = EmbeddedService(engine, origin, watch=watch, log_level=log_level, producer=producer)
+    try:
+        yield service
     finally:
-        engine.close()
+        try:
+            service.stop()
+        finally:
+            engine.close()
 
 
 @contextmanager

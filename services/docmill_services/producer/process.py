@@ -64,9 +64,11 @@ def produce(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """``python -m docmill_services.producer``: a child of the process that owns the stores; ends when its standard input does."""
+    """``python -m docmill_services.producer``: a child of the process that owns the stores.
+
+    Its standard input has one line, the path of the embedded server's socket, and ends when the parent does or wants it to end.
+    """
     parser = argparse.ArgumentParser(prog="docmill-producer")
-    parser.add_argument("--socket", type=Path, required=True)
     parser.add_argument("--origin", required=True)
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--no-watch", action="store_true")
@@ -76,10 +78,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     stopping = threading.Event()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C goes to the parent, which ends this process in its turn
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
+    unix_socket = sys.stdin.buffer.readline().decode().rstrip("\n")
+    if not unix_socket:
+        return  # the parent ended before it had an embedded server
     threading.Thread(target=_stop_with_parent, args=(stopping,), daemon=True).start()
     settings = Settings.from_environment(os.environ)
     specifications = {one.name: one for one in Origin.from_json(options.origin).configuration().knowledge_bases}
-    connections = connect(specifications, options.socket, settings)
+    connections = connect(specifications, Path(unix_socket), settings)
     produce(
         specifications,
         connections.states,

@@ -217,4 +217,9 @@ def _identity(start: bytes) -> tuple[int, int] | None:
 
 def _notify(paths: Sequence[bytes], *, recursive: bool) -> RustNotify:
     forced = os.environ.get("WATCHFILES_FORCE_POLLING", "").lower() not in ("", "false", "disable", "disabled")
-    return RustNotify([os.fsdecode(path) for path in paths], False, forced, 300, recursive, True)
+    names = [os.fsdecode(path) for path in paths]
+    try:
+        return RustNotify(names, False, forced, 300, recursive, False)
+    except PermissionError:
+        # This leaves out folders that may not be read, but then says nothing of too few watches either.
+        return RustNotify(names, False, forced, 300, recursive, True)

@@ -9,7 +9,7 @@ from docmill.documents.loading import load
 from docmill.documents.reading import read_source, signature_of
 from docmill.documents.selection import Selection
 from docmill.domain.documents import LoadedDocument
-from docmill.domain.errors import DocumentUnknown, RootUnavailable, SourceUnreadable
+from docmill.domain.errors import DocumentSkipped, DocumentUnknown, RootUnavailable, SkipReason, SourceUnreadable
 from docmill.domain.knowledge_bases import KnowledgeBase
 from docmill.indexing.sources import Content
 
@@ -32,6 +32,10 @@ class FileSource:
             return self.selection.strategies_for(self.path(document_id))
         except DocumentUnknown:
             return ()
+        except DocumentSkipped as skipped:
+            raise SourceUnreadable(f"{document_id}: {skipped.detail}; what was indexed before is kept") from skipped
+        except OSError as error:
+            raise SourceUnreadable(f"whether {document_id} is ignored cannot be read: {error.strerror or error}") from error
 
     def read(self, document_id: str) -> Content | None:
         """See ``Source.read``."""
@@ -41,6 +45,12 @@ class FileSource:
         except FileNotFoundError:
             self._require_root(path)
             return None
+        except DocumentSkipped as skipped:
+            if skipped.reason is SkipReason.NOT_A_FILE:
+                return None  # a folder or a link stands where the document was: scans never yield it
+            if skipped.reason is SkipReason.UNREADABLE:
+                self._require_folder(path)
+            raise
         except OSError as error:
             raise SourceUnreadable(f"{os.fsdecode(path)} cannot be read: {error.strerror or error}") from error
         return Content(source.content, "" if source.racy else source.stat.packed(), source.stat.size_bytes)
@@ -60,6 +70,13 @@ class FileSource:
         """A document's whole text as it is now; None when it cannot be had."""
         content = self.read(document_id)
         return None if content is None else self.load(document_id, content.content).text
+
+    def _require_folder(self, path: bytes) -> None:
+        """Raises ``SourceUnreadable`` when a folder on the way may not be entered: then nothing is known of what is in it."""
+        try:
+            os.stat(path)
+        except PermissionError as error:
+            raise SourceUnreadable(f"{os.fsdecode(path)} is in a folder that may not be entered; it is kept as it was") from error
 
     def _require_root(self, path: bytes) -> None:
         """Raises ``RootUnavailable`` when the folder that should hold ``path`` is missing or empty: an empty mount is not a deletion."""

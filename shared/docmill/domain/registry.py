@@ -114,6 +114,7 @@ class Attempt:
         generation: minted for it; its fencing token.
         tries: how often this ticket has begun, this time included.
         run_id: the run that planned it, or "".
+        known: whether any index set had an entry for the document when it began; without one there is nothing to compare with.
     """
 
     knowledge_base: str
@@ -123,6 +124,7 @@ class Attempt:
     lane: Lane
     run_id: str = ""
     tries: int = 1
+    known: bool = True
 
 
 @dataclass(frozen=True, slots=True)

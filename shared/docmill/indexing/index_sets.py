@@ -55,7 +55,7 @@ class IndexSets:
         self._model_of = model_of
         self._current = self._target(index_set_id(knowledge_base.pipeline_hash, (vectors.identity(), lexical.identity())), knowledge_base)
         self._served = self._current
-        self._opened_after_run: str | None = None
+        self._opened_after_runs: frozenset[str] = frozenset()
 
     def open(self) -> None:
         """Makes the indexes of the configured set, and serves it when no other one is served.
@@ -75,8 +75,8 @@ class IndexSets:
             return
         self._served = old
         registry.note(BUILDING, self._current.index_set)
-        last = self._state.ledger.current_run()
-        self._opened_after_run = last.id if last is not None else ""
+        earlier = (self._state.ledger.current_run(), self._state.ledger.last_complete_run())
+        self._opened_after_runs = frozenset(run.id for run in earlier if run is not None)
         _log.info("index_set_is_built", index_set=self._current.index_set, served=old.index_set)
 
     def targets(self) -> Sequence[Target]:
@@ -92,8 +92,10 @@ class IndexSets:
         if self._served is self._current:
             return False
         run = self._state.ledger.last_complete_run()
-        if run is None or run.state is not RunState.COMPLETE or run.id == self._opened_after_run:
+        if run is None or run.state is not RunState.COMPLETE or run.id in self._opened_after_runs:
             return False
+        if sum(self._state.ledger.outstanding()):
+            return False  # a document that an earlier run planned, or that is being changed, may not be in the new set yet
         states, _ = self._state.registry.counts(self._current.index_set)
         if states.get(DocumentState.FAILED, 0) or states.get(DocumentState.QUARANTINED, 0):
             return False

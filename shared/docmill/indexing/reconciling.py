@@ -114,6 +114,8 @@ class _Preparation:
             return self._without_chunks(DocumentState.SKIPPED, fingerprint, stat=stat, size_bytes=size_bytes, reason=reason)
 
     def _is_unchanged(self, fingerprint: str, strategies: Sequence[str]) -> bool:
+        if not self._attempt.known:
+            return False
         for target in self._targets:
             _, entries = self._reconciler.state.registry.entries(target.index_set, [self._attempt.document_id])
             entry = entries.get(self._attempt.document_id)

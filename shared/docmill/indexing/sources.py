@@ -23,7 +23,11 @@ class Source(Protocol):
     """The documents of one knowledge base."""
 
     def strategies_for(self, document_id: str) -> tuple[str, ...]:
-        """The strategies that a document belongs to, by name; none when the configuration leaves it out."""
+        """The strategies that a document belongs to, by name; none when the configuration leaves it out.
+
+        Raises:
+            SourceUnreadable: nobody can tell now, which does not mean that it is left out.
+        """
         ...
 
     def read(self, document_id: str) -> Content | None:
@@ -31,6 +35,7 @@ class Source(Protocol):
 
         Raises:
             DocumentSkipped: it must not or cannot be read.
+            SourceUnreadable: the disk failed, or its folder may not be entered.
             RootUnavailable: the folder that should hold it is not there, which does not mean that it is gone.
         """
         ...

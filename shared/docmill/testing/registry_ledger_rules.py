@@ -50,7 +50,12 @@ class LedgerRules(StateContract):
         (message,) = state.ledger.enqueue(["a.md"], Lane.BULK, run_id=run.id)
         attempt = state.ledger.begin(message, LEASE_SECONDS)
         assert attempt is not None
-        assert attempt == Attempt("handbook", "a.md", message.ticket, attempt.generation, Lane.BULK, run.id, 1)
+        assert attempt == Attempt("handbook", "a.md", message.ticket, attempt.generation, Lane.BULK, run.id, 1, known=False)
+
+    def test_an_attempt_says_whether_any_index_set_knows_the_document(self, state: StateUnderTest) -> None:
+        state.commit_new("a.md")
+        assert state.begin("a.md").known
+        assert not state.begin("b.md").known
 
     def test_a_wrong_ticket_begins_nothing(self, state: StateUnderTest) -> None:
         (message,) = state.ledger.enqueue(["a.md"], Lane.BULK)

@@ -13,8 +13,8 @@ from docmill.adapters.embedded.edge_payload import RECORD_FIELDS, record_of
 from docmill.adapters.embedded.edge_shard import PointId, Shard
 from docmill.domain.chunks import ChunkRecord
 
-#: Of all texts that one store keeps together: some 4,000 chunks of 1,000 characters.
-MAX_CHARACTERS: Final = 8_000_000
+#: Of all texts that one store keeps together: some 6,000 chunks of 1,000 characters, each with what is indexed of it.
+MAX_CHARACTERS: Final = 12_000_000
 #: Points in one call of the engine, which holds the interpreter's lock.
 _POINTS_AT_ONCE: Final = 200
 

@@ -94,7 +94,8 @@ class MemoryLedger:
             data.leases[document_id] = LeaseRecord(generation, now + round(lease_seconds * 1000))
             entry.begun = True
             entry.tries += 1
-            return Attempt(data.kb, document_id, entry.ticket, generation, entry.lane, entry.run_id, entry.tries)
+            known = any(document_id in entries for entries in data.entries.values())
+            return Attempt(data.kb, document_id, entry.ticket, generation, entry.lane, entry.run_id, entry.tries, known=known)
 
     def finish(
         self,

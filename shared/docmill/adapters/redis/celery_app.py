@@ -5,6 +5,7 @@ from typing import Final
 from celery import Celery
 from kombu import Queue
 
+from docmill.adapters.redis.transport import use_lean_transport
 from docmill.domain.registry import Lane
 
 TASK_NAME: Final = "docmill.reconcile_document"
@@ -21,6 +22,7 @@ def make_celery(broker_url: str, *, visibility_timeout_seconds: float, events: b
         visibility_timeout_seconds: after which an unacknowledged message is delivered again.
         events: whether workers tell Flower what they do.
     """
+    use_lean_transport()
     app = Celery("docmill", broker=broker_url, set_as_current=False)
     app.conf.update(
         task_queues=[Queue(name, routing_key=name) for name in QUEUES.values()],

@@ -32,8 +32,10 @@ class RedisLedger:
         answer = self._scripts.text("begin", message.document_id, message.ticket, round(lease_seconds * 1000))
         if not answer:
             return None
-        generation, lane, tries, run_id = answer.split("|", 3)
-        return Attempt(self._kb, message.document_id, message.ticket, int(generation), _LANE_OF[lane], run_id, int(tries))
+        generation, lane, tries, known, run_id = answer.split("|", 4)
+        return Attempt(
+            self._kb, message.document_id, message.ticket, int(generation), _LANE_OF[lane], run_id, int(tries), known=known != "0"
+        )
 
     def finish(
         self,

@@ -1,4 +1,4 @@
--- document, ticket, time to live in ms -> generation|lane|tries|run, or '' when nothing begins
+-- document, ticket, time to live in ms -> generation|lane|tries|known|run, or '' when nothing begins
 if EPOCH == 0 then
   return redis.error_reply('NOTOPEN')
 end
@@ -18,4 +18,8 @@ redis.call('HSET', LEDGER, document, table.concat({ticket, lane, generation, tri
 redis.call('ZREM', WAITING, document)
 redis.call('ZADD', LEASES, int(NOW + tonumber(ARGV[3])), document)
 put_garbage(generation, '0', '-', document)
-return table.concat({generation, lane, tries, run}, '|')
+local known = 0
+for _, set in ipairs(redis.call('SMEMBERS', INDEX_SETS)) do
+  known = known + redis.call('HEXISTS', ENTRIES .. set, document)
+end
+return table.concat({generation, lane, tries, int(known), run}, '|')
