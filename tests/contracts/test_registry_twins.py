@@ -217,6 +217,7 @@ class Driver:
             seen[name] = (
                 sorted(registry.scan(name), key=lambda item: item[0]),
                 registry.entries(name, DOCUMENTS),
+                registry.entries_now(name, DOCUMENTS),
                 registry.stats(name, DOCUMENTS),
                 registry.page(name, after="", limit=3, state=None),
                 registry.page(name, after="a", limit=9, state=DocumentState.FAILED),

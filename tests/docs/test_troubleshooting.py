@@ -202,7 +202,9 @@ def test_too_few_watches(tmp_path: Path) -> None:
         (docs / f"folder{number}").mkdir()
     write_configuration(tmp_path / "docmill.yaml", docs)
     output = in_own_namespaces(
-        f"echo 5 > /proc/sys/user/max_inotify_watches; exec {PROGRAM} up docmill.yaml --data-dir data --port 0", tmp_path, until="not_watching"
+        f"echo 5 > /proc/sys/user/max_inotify_watches; exec {PROGRAM} up docmill.yaml --data-dir data --port 0",
+        tmp_path,
+        until="not_watching",
     )
     said("not_watching", output)
     assert "watching for changes" not in output

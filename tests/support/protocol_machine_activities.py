@@ -45,7 +45,9 @@ class Activity:
         result: of the work.
     """
 
-    def __init__(self, switch: "Switch", name: str, work: Callable[[], object], *, worker: int | None, started_at: float, waits: bool) -> None:
+    def __init__(
+        self, switch: "Switch", name: str, work: Callable[[], object], *, worker: int | None, started_at: float, waits: bool
+    ) -> None:
         self.name = name
         self.worker = worker
         self.started_at = self.renewed_at = started_at

@@ -74,6 +74,13 @@ class MarksNothing(MemoryRegistry):
         pass
 
 
+class KnowsEveryGeneration(MemoryRegistry):
+    """Takes every generation that a store holds for one that somebody knows."""
+
+    def unknown_generations(self, index_set: str, generations: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+        return []
+
+
 class EnqueuesWithoutDirty(MemoryLedger):
     """Forgets a change of a document that is in work."""
 
@@ -151,6 +158,10 @@ class QueryRegistry:
         epoch, entries = self.inner.entries(index_set, document_ids)
         return epoch, {document_id: self.seen(entry) for document_id, entry in entries.items()}
 
+    def entries_now(self, index_set: str, document_ids: Sequence[str]) -> tuple[Position, dict[str, Entry]]:
+        position, entries = self.inner.entries_now(index_set, document_ids)
+        return position, {document_id: self.seen(entry) for document_id, entry in entries.items()}
+
     def seen(self, entry: Entry) -> Entry:
         return entry
 
@@ -183,6 +194,7 @@ PLANTS: Mapping[str, Parts] = {
     "the sweeper waits the grace": Parts(sweep_grace_seconds=0.0),
     "what is swept is deleted twice": Parts(registry=DeletesOnce, anti_entropy=False, set_back=False),
     "an intent is recorded before the first write": Parts(registry=RecordsNoIntent, anti_entropy=False, set_back=False),
+    "what nobody knows is removed": Parts(registry=KnowsEveryGeneration),
     "a version that is not whole is marked": Parts(registry=MarksNothing),
     "enqueue notes a change of a document in work": Parts(ledger=EnqueuesWithoutDirty),
     "finish needs the lease": Parts(ledger=FinishesWithoutLease),

@@ -63,7 +63,10 @@ def _end(message: str, code: int) -> NoReturn:
         sys.stdout.flush()
     except (OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    sys.exit(code)
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.flush()
+    # Everything is closed. A thread that is still embedding a long text would hold up an ordinary exit for seconds.
+    os._exit(code)
 
 
 def _usage_message(error: "typer.TyperException") -> str:

@@ -28,7 +28,7 @@ def explain(
     configuration = origin.configuration()
     name = knowledge_base_name(configuration, kb)
     specification = next(one for one in configuration.knowledge_bases if one.name == name)
-    absolute = os.fsencode(os.path.abspath(path if path.exists() or path.is_absolute() else specification.base_folder / path))
+    absolute = os.fsencode(os.path.abspath(path if path.is_absolute() or _is_there(path) else specification.base_folder / path))
     verdict = Selection(specification, data_dir.absolute()).verdict(absolute)
     document_id = document_id_of(absolute, specification.base_folder)
     if verdict.selected:
@@ -47,6 +47,16 @@ def explain(
     else:
         _show(answer)
     return ExitCode.OK if answer["state"] in ("live", "empty", "pending") else ExitCode.FINDINGS
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        path.lstat()
+    except PermissionError:
+        return True  # in a folder that may not be entered
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _of_verdict(document_id: str, verdict: Verdict) -> dict[str, Any]:

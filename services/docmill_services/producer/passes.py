@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import structlog
 
+from docmill.domain.errors import DiskFull, DocmillError, ProviderPermanent
 from docmill.domain.registry import DocumentState, Lane
-from docmill.domain.runs import RunState
+from docmill.domain.runs import Run, RunState
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
 from docmill_services.producer.planning import in_batches, needs_work
@@ -24,6 +25,8 @@ _log = structlog.get_logger(__name__)
 _BATCH = 500
 _ENQUEUE = 100
 _POLL_SECONDS = 0.05
+#: What one document failed of and every other one would.
+_ENDS_A_RUN: Final = (ProviderPermanent, DiskFull)
 
 T = TypeVar("T")
 
@@ -74,13 +77,13 @@ class Pass:
         except _Ended as ended:
             return ended.state
         ledger.scan_ended(run_id)
-        while not ledger.complete(run_id):
-            try:
-                self._check(run_id, started)
-            except _Ended as ended:
-                return ended.state
-            if self.stopping.wait(_POLL_SECONDS):
-                raise Stopped
+        try:
+            # Looked at before it may complete: a run whose last document failed of what ends a run has failed.
+            while self._check(run_id, started).pending or not ledger.complete(run_id):
+                if self.stopping.wait(_POLL_SECONDS):
+                    raise Stopped
+        except _Ended as ended:
+            return ended.state
         run = ledger.run(run_id)
         return run.state if run is not None else RunState.CANCELLED
 
@@ -134,8 +137,8 @@ class Pass:
             messages = self.state.ledger.enqueue(part, Lane.BULK, run_id=run_id)
             self.tasks.send(messages, Lane.BULK)
 
-    def _check(self, run_id: str, started: float) -> None:
-        """Ends the run early where it must end.
+    def _check(self, run_id: str, started: float) -> Run:
+        """The run as it stands; ends it early where it must end.
 
         Raises:
             Stopped: the process is stopping.
@@ -149,16 +152,18 @@ class Pass:
         if self.timeout_seconds is not None and time.monotonic() - started > self.timeout_seconds:
             self.state.ledger.end_run(run_id, RunState.TIMED_OUT, f"took longer than {self.timeout_seconds:.0f} s")
             raise _Ended(RunState.TIMED_OUT)
-        if run.counters.get("failed.provider.permanent"):
-            self.state.ledger.end_run(run_id, RunState.FAILED, self._provider_error())
-            raise _Ended(RunState.FAILED)
+        for error in _ENDS_A_RUN:
+            if run.counters.get(f"failed.{error.code}"):
+                self.state.ledger.end_run(run_id, RunState.FAILED, self._reason_of(error))
+                raise _Ended(RunState.FAILED)
+        return run
 
-    def _provider_error(self) -> str:
+    def _reason_of(self, error: type[DocmillError]) -> str:
         for index_set in self.index_sets():
             for _, entry in self.state.registry.page(index_set, after="", limit=1000, state=DocumentState.FAILED):
-                if entry.reason.startswith("provider.permanent"):
+                if entry.reason.startswith(error.code):
                     return entry.reason
-        return "provider.permanent: the provider refused"
+        return f"{error.code}: {error.__doc__}"
 
 
 class _Ended(Exception):

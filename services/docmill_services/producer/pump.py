@@ -48,8 +48,10 @@ class Pump:
         return sent
 
     def _resend_lost(self) -> int:
-        waiting = {name: state.ledger.outstanding()[0] for name, state in self.states.items()}
-        missing = sum(waiting.values()) - self.tasks.depth().total
+        # Work goes on between the reads: entries that begin after the first, or are made before the last, are not short of a message.
+        before, depth, after = self._waiting(), self.tasks.depth(), self._waiting()
+        waiting = {name: min(count, after[name]) for name, count in before.items()}
+        missing = sum(waiting.values()) - depth.total
         if missing <= 0:
             self._short_since = None
             return 0
@@ -69,3 +71,6 @@ class Pump:
             if sent >= missing:
                 break
         return sent
+
+    def _waiting(self) -> dict[str, int]:
+        return {name: state.ledger.outstanding()[0] for name, state in self.states.items()}

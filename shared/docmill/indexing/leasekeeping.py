@@ -11,6 +11,7 @@ from docmill.domain.registry import Attempt
 from docmill.ports.registry import Leases
 
 _log = structlog.get_logger(__name__)
+_STOP_SECONDS = 1.0
 
 
 class LeaseKeeper:
@@ -40,10 +41,13 @@ class LeaseKeeper:
         return self._stopping.is_set()
 
     def stop(self) -> None:
-        """Ends the renewing thread, and with it, at their next step, all attempts that are not handed over yet."""
+        """Ends the renewing thread, and with it, at their next step, all attempts that are not handed over yet.
+
+        Does not wait long for a renewal that the registry does not answer.
+        """
         self._stopping.set()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(_STOP_SECONDS)
 
     def hold(self, attempt: Attempt) -> None:
         """Renews the lease of ``attempt`` from now on."""

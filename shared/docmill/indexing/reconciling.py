@@ -63,9 +63,13 @@ class Reconciler:
         except Superseded:
             _log.debug("attempt_superseded", document_id=attempt.document_id, generation=attempt.generation)
         except DocmillError as error:
+            if self.keeper.stopped:
+                return  # what fails while the process closes its stores says nothing of the document
             _log.warning("document_failed", document_id=attempt.document_id, code=error.code, error=str(error))
             self.end(self.state.ledger.finish(attempt, failed=f"{error.code}: {error}"))
         except Exception as error:  # noqa: BLE001
+            if self.keeper.stopped:
+                return
             # A defect costs this document, not the worker: it is named as the reason, and tried again by the next run.
             _log.exception("document_failed", document_id=attempt.document_id)
             self.end(self.state.ledger.finish(attempt, failed=f"internal: {type(error).__name__}: {error}"))

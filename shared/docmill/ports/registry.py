@@ -62,6 +62,10 @@ class Registry(Protocol):
         """The epoch and the entries of these documents, read together; unknown documents are left out."""
         ...
 
+    def entries_now(self, index_set: str, document_ids: Sequence[str]) -> tuple[Position, dict[str, Entry]]:
+        """The position and the entries of these documents, read together; unknown documents are left out."""
+        ...
+
     def stats(self, index_set: str, document_ids: Sequence[str]) -> list[str | None]:
         """For each document the packed stat signature that a scan compares with; None when it is unknown, gone or failed.
 

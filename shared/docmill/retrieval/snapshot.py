@@ -50,9 +50,16 @@ class Snapshot:
 
 @dataclass(slots=True)
 class _Turn:
-    """One try to read everything as of one position."""
+    """One try to read everything as of one position.
+
+    Attributes:
+        assumed: the position is the last query's, and was not read yet.
+        moved: it was read, and was another one: what was found shows no moment.
+    """
 
     position: Position
+    assumed: bool = False
+    moved: bool = False
     live: dict[str, list[ScoredChunk]] = field(default_factory=dict)
     failures: dict[str, DocmillError] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)
@@ -65,7 +72,9 @@ class _Turn:
 class SnapshotReader:
     """Reads one knowledge base; safe for several threads.
 
-    It remembers which generations were live, for the time in which the registry does not answer.
+    It remembers which generations were live, for the time in which the registry does not answer. And while nothing is committed, it takes
+    the position of the last query for granted and has it confirmed when it reads the entries, which saves a round trip: commit numbers
+    only rise, so a position that is the same before and after the stores were read is the one at which they were read.
     """
 
     def __init__(self, knowledge_base: str, registry: Registry, executor: Executor, clock: Clock) -> None:
@@ -74,14 +83,17 @@ class SnapshotReader:
         self._executor = executor
         self._clock = clock
         self._last_position: Position | None = None
+        #: The position, when the last two queries found the same one.
+        self._resting: Position | None = None
         self._last_live: OrderedDict[str, int] = OrderedDict()
         self._lock = Lock()
 
     def read(self, retrievers: Sequence[Retriever], query: str, chunk_filter: ChunkFilter, deadline: float) -> Snapshot:
         """Searches with all ``retrievers`` until what they found can be judged.
 
-        Each turn reads the position, then the stores, then the entries of all candidates, in this order: so the generation that was
-        live at the position's commit number is known, and its chunks were there while the stores were read.
+        Each turn reads the position (or takes it from the last query), then the stores, then the entries of all candidates, in this
+        order: so the generation that was live at the position's commit number is known, and its chunks were there while the stores were
+        read.
 
         Args:
             retrievers: one per strategy.
@@ -92,11 +104,14 @@ class SnapshotReader:
         Raises:
             StoreDown: the registry does not answer and never did, so that the served index set is unknown.
         """
-        turn = self._read_turn(retrievers, query, chunk_filter, deadline, last=False)
+        resting = self._resting
+        turn = self._read_turn(_Turn(_without_news(resting), assumed=True), retrievers, query, chunk_filter, deadline) if resting else None
+        if turn is None or turn.moved:
+            turn = self._read_turn(self._begin_turn(), retrievers, query, chunk_filter, deadline)
         for number in range(2, MAX_TURNS + 1):
             if not turn.unsettled or self._clock.monotonic() >= deadline:
                 break
-            turn = self._read_turn(retrievers, query, chunk_filter, deadline, last=number == MAX_TURNS)
+            turn = self._read_turn(self._begin_turn(), retrievers, query, chunk_filter, deadline, last=number == MAX_TURNS)
         return Snapshot(
             position=turn.position,
             candidates=tuple(
@@ -115,8 +130,16 @@ class SnapshotReader:
         """Whether a position was ever read, so that ``read`` can do without the registry."""
         return self._last_position is not None
 
-    def _read_turn(self, retrievers: Sequence[Retriever], query: str, chunk_filter: ChunkFilter, deadline: float, *, last: bool) -> _Turn:
-        turn = self._begin_turn()
+    def _read_turn(
+        self,
+        turn: _Turn,
+        retrievers: Sequence[Retriever],
+        query: str,
+        chunk_filter: ChunkFilter,
+        deadline: float,
+        *,
+        last: bool = False,
+    ) -> _Turn:
         index_set = turn.position.index_set
         if index_set is None:
             return turn
@@ -125,6 +148,9 @@ class SnapshotReader:
             pages = self._search(turn, open_retrievers, index_set, query, chunk_filter, deadline)
             if not turn.unverified:
                 self._judge_pages(turn, index_set, pages)
+            if turn.moved:
+                self._resting = None
+                return turn
             if turn.unverified:
                 _accept_unverified(turn, pages, self._last_live)
             found_dead = _sort_out(turn, pages)
@@ -175,20 +201,31 @@ class SnapshotReader:
     def _judge_pages(self, turn: _Turn, index_set: str, pages: Mapping[str, Sequence[ScoredChunk]]) -> None:
         found = {chunk.record.document_id for page in pages.values() for chunk in page}
         new = sorted(found.difference(turn.accepted, turn.unsettled))
-        if not new:
+        if not new and not turn.assumed:
             return
         try:
-            epoch, entries = self._registry.entries(index_set, new)
+            epoch, entries = self._read_entries(turn, index_set, new)
         except StoreDown:
             turn.unverified = True
+            return
+        if turn.moved:
             return
         verdict = judge(turn.position, epoch, entries, new)
         turn.accepted.update(verdict.accepted)
         turn.unsettled.update(verdict.unsettled)
         turn.entries.update((document_id, entry) for document_id, entry in entries.items() if document_id in verdict.accepted)
 
+    def _read_entries(self, turn: _Turn, index_set: str, document_ids: Sequence[str]) -> tuple[int, dict[str, Entry]]:
+        if not turn.assumed:
+            return self._registry.entries(index_set, document_ids)
+        position, entries = self._registry.entries_now(index_set, document_ids)
+        turn.assumed, turn.moved = False, position != turn.position
+        turn.position = position
+        return position.epoch, entries
+
     def _remember(self, turn: _Turn) -> None:
         with self._lock:
+            self._resting = turn.position if turn.position == self._last_position else None
             self._last_position = turn.position
             for document_id, generation in turn.accepted.items():
                 if generation is None:

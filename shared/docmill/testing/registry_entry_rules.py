@@ -4,7 +4,7 @@
 
 import pytest
 
-from docmill.domain.registry import Commit, DocumentState, Entry, Intent, Version
+from docmill.domain.registry import Commit, DocumentState, Entry, Intent, Lane, Version
 from docmill.testing.state_under_test import GRACE_SECONDS, OTHER, SERVED, StateContract, StateUnderTest
 
 #: Ids with everything that may stand in one: separators of packed forms, spaces, percent signs, other scripts.
@@ -27,6 +27,17 @@ class EntryRules(StateContract):
         assert (epoch, list(entries)) == (1, ["a.md"])
         assert state.registry.entries(SERVED, []) == (1, {})
         assert state.registry.entries("unknown", ["a.md"]) == (1, {})
+
+    def test_entries_are_read_together_with_the_position(self, state: StateUnderTest) -> None:
+        state.commit_new("a.md")
+        for index_set, documents in ((SERVED, ["b.md", "a.md"]), (SERVED, []), ("unknown", ["a.md"])):
+            position, entries = state.registry.entries_now(index_set, documents)
+            assert position == state.registry.position()
+            assert entries == state.registry.entries(index_set, documents)[1]
+        state.commit_new("c.md")
+        state.ledger.enqueue(["d.md"], Lane.LIVE)
+        position, entries = state.registry.entries_now(SERVED, ["c.md"])
+        assert (position.commit, position.index_set, position.pending, list(entries)) == (2, SERVED, 1, ["c.md"])
 
     @pytest.mark.parametrize("document_id", AWKWARD_IDS)
     def test_every_document_id_passes_through_unchanged(self, state: StateUnderTest, document_id: str) -> None:

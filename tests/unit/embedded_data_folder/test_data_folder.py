@@ -182,7 +182,7 @@ def test_a_folder_full_of_other_things_is_not_taken_over(path: Path) -> None:
     (path / "thesis.md").write_text("mine", encoding="utf-8")
     with pytest.raises(DataFolderError, match=r"thesis\.md"):
         DataFolder.open(path)
-    assert not (path / ".gitignore").exists()
+    assert [entry.name for entry in path.iterdir()] == ["thesis.md"]
 
 
 def test_a_first_opening_that_was_killed_midway_can_be_repeated(path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 from docmill.adapters.memory.state_data import StateData
 from docmill.domain.chunks import ChunkFilter, ScoredChunk
 from docmill.domain.errors import StoreDown
+from docmill.domain.index_names import index_name
 from docmill.domain.knowledge_bases import StrategySpec
 from docmill.domain.registry import Entry, Position
 from docmill.domain.searching import SearchRequest
@@ -61,6 +62,11 @@ class SilentRegistry:
         if self.entries_down:
             raise StoreDown("the registry does not answer")
         return self.inner.entries(index_set, document_ids)
+
+    def entries_now(self, index_set: str, document_ids: Sequence[str]) -> tuple[Position, dict[str, Entry]]:
+        if self.entries_down or self.positions_down:
+            raise StoreDown("the registry does not answer")
+        return self.inner.entries_now(index_set, document_ids)
 
 
 @pytest.fixture
@@ -187,7 +193,7 @@ def test_no_other_turn_begins_after_the_deadline(library: Library) -> None:
 
 
 def reader_of(library: Library, registry: SilentRegistry) -> SnapshotReader:
-    return SnapshotReader(library.name, registry, library.executor, StillClock())  # type: ignore[arg-type]  # two methods are read
+    return SnapshotReader(library.name, registry, library.executor, StillClock())  # type: ignore[arg-type]  # three methods are read
 
 
 def read_texts(library: Library, reader: SnapshotReader) -> tuple[list[str], bool]:
@@ -257,3 +263,102 @@ def test_a_registry_emptied_during_a_query_still_gives_one_generation(library: L
     reader.read(library.retrievers(), "apple", ChunkFilter(), 2000.0)
     snapshot = reader.read([during], "apple", ChunkFilter(), 2000.0)
     assert ([one.record.text for one in snapshot.candidates], snapshot.unverified, snapshot.dropped) == (["apple one"], True, 0)
+
+
+class CountedRegistry(SilentRegistry):
+    """A registry that counts its round trips."""
+
+    def __init__(self, library: Library) -> None:
+        super().__init__(library)
+        self.calls: list[str] = []
+
+    def position(self) -> Position:
+        self.calls.append("position")
+        return super().position()
+
+    def entries(self, index_set: str, document_ids: Sequence[str]) -> tuple[int, dict[str, Entry]]:
+        self.calls.append("entries")
+        return super().entries(index_set, document_ids)
+
+    def entries_now(self, index_set: str, document_ids: Sequence[str]) -> tuple[Position, dict[str, Entry]]:
+        self.calls.append("entries_now")
+        return super().entries_now(index_set, document_ids)
+
+
+def resting_reader(library: Library) -> tuple[SnapshotReader, CountedRegistry]:
+    """A reader that has seen twice that nothing is committed."""
+    registry = CountedRegistry(library)
+    reader = reader_of(library, registry)
+    for _ in range(2):
+        read_texts(library, reader)
+    registry.calls.clear()
+    return reader, registry
+
+
+def test_while_nothing_is_committed_a_query_asks_the_registry_once(library: Library) -> None:
+    library.put("a", "apple one")
+    reader, registry = resting_reader(library)
+    assert read_texts(library, reader) == (["apple one"], False)
+    assert registry.calls == ["entries_now"]
+
+
+def test_what_was_committed_since_the_last_query_is_found(library: Library) -> None:
+    library.put("a", "apple one")
+    reader, registry = resting_reader(library)
+    library.put("a", "apple two")
+    library.put("b", "apple three")
+    texts, unverified = read_texts(library, reader)
+    assert (sorted(texts), unverified) == (["apple three", "apple two"], False)
+    assert registry.calls == ["entries_now", "position", "entries"]
+
+
+def test_the_first_document_is_found_by_a_reader_that_found_nothing_before(library: Library) -> None:
+    reader, registry = resting_reader(library)
+    library.put("a", "apple one")
+    assert read_texts(library, reader) == (["apple one"], False)
+    registry.calls.clear()
+    assert read_texts(library, reader) == (["apple one"], False)
+    assert registry.calls == ["position", "entries"], "what was committed a moment ago may not be all"
+
+
+@pytest.mark.parametrize("commit_at", ["before", "after"])
+def test_a_commit_during_a_query_that_took_its_position_for_granted_makes_it_search_again(library: Library, commit_at: str) -> None:
+    library.put("a", "apple one")
+    library.put("b", "apple and pear")
+    reader, _ = resting_reader(library)
+
+    def change() -> None:
+        library.put("a", "apple two")
+        library.remove("b")
+        library.put("c", "apple three")
+
+    during = Interrupted(library.retrievers()[0], **{commit_at: [change]})
+    snapshot = reader.read([during], "apple", ChunkFilter(), 2000.0)
+    assert sorted(candidate.record.text for candidate in snapshot.candidates) == ["apple three", "apple two"]
+    assert (during.searches, snapshot.dropped, snapshot.unverified) == (2, 0, False)
+
+
+def test_a_raised_epoch_is_another_position(library: Library) -> None:
+    library.put("a", "apple one")
+    reader, registry = resting_reader(library)
+    library.state.registry.raise_epoch(7)
+    assert read_texts(library, reader) == (["apple one"], False)
+    assert registry.calls == ["entries_now", "position", "entries"]
+
+
+def test_another_index_set_is_another_position(library: Library) -> None:
+    library.put("a", "apple one")
+    reader, _ = resting_reader(library)
+    library.lexical.create(index_name(library.name, "set2", WORDS.name), WORDS.name, k1=WORDS.k1, b=WORDS.b)
+    library.state.registry.serve("set2")
+    assert read_texts(library, reader) == ([], False)
+
+
+def test_a_registry_that_falls_silent_while_nothing_is_committed_marks_the_answer(library: Library) -> None:
+    library.put("a", "apple one")
+    reader, registry = resting_reader(library)
+    library.write(library.begin("a"), "apple two")
+    registry.entries_down = registry.positions_down = True
+    assert read_texts(library, reader) == (["apple one"], True)
+    registry.entries_down = registry.positions_down = False
+    assert read_texts(library, reader) == (["apple one"], False)

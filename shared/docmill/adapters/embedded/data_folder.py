@@ -58,6 +58,7 @@ class DataFolder:
         path = path.absolute()
         with folder_errors(path):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _refuse_other_folders(path)  # before anything is put into it
             lock = FileLock(path / _LOCK)
             if not lock.acquire(_PATIENCE_SECONDS):
                 raise _in_use(path)
@@ -169,17 +170,23 @@ def _in_use(path: Path) -> DataFolderInUse:
     )
 
 
+def _refuse_other_folders(path: Path) -> None:
+    if (path / _FORMAT_FILE).exists():
+        return
+    strangers = sorted(entry.name for entry in path.iterdir() if entry.name not in _MAY_PRECEDE_US and not _is_temporary(entry.name))
+    # Another process may just have made it a data folder.
+    if strangers and not (path / _FORMAT_FILE).exists():
+        raise DataFolderError(
+            f"The folder {path} holds other files ({strangers[0]}) and is no docmill data folder: "
+            "name an empty or a new one with --data-dir."
+        )
+
+
 def _check_format(path: Path) -> None:
     file = path / _FORMAT_FILE
     try:
         content = file.read_bytes()
     except FileNotFoundError:
-        strangers = sorted(entry.name for entry in path.iterdir() if entry.name not in _MAY_PRECEDE_US and not _is_temporary(entry.name))
-        if strangers:
-            raise DataFolderError(
-                f"The folder {path} holds other files ({strangers[0]}) and is no docmill data folder: "
-                "name an empty or a new one with --data-dir."
-            ) from None
         _write_atomically(file, {"format": FORMAT})
         return
     try:

@@ -29,8 +29,7 @@ class MemoryRegistry:
     def position(self) -> Position:
         """See ``Registry.position``."""
         with self._step() as (data, _):
-            run = data.run(data.last_complete_run)
-            return Position(data.epoch, data.commits, data.served, len(data.ledger), run.finished_at if run else None)
+            return _position(data)
 
     def raise_epoch(self, at_least: int) -> int:
         """See ``Registry.raise_epoch``."""
@@ -77,6 +76,12 @@ class MemoryRegistry:
         with self._step() as (data, _):
             known = data.entries.get(index_set, {})
             return data.epoch, {document_id: known[document_id] for document_id in document_ids if document_id in known}
+
+    def entries_now(self, index_set: str, document_ids: Sequence[str]) -> tuple[Position, dict[str, Entry]]:
+        """See ``Registry.entries_now``."""
+        with self._step() as (data, _):
+            known = data.entries.get(index_set, {})
+            return _position(data), {document_id: known[document_id] for document_id in document_ids if document_id in known}
 
     def stats(self, index_set: str, document_ids: Sequence[str]) -> list[str | None]:
         """See ``Registry.stats``."""
@@ -173,6 +178,11 @@ class MemoryRegistry:
                 and not _is_leased_by(data, document_id, generation, now)
                 and not ((entry := known.get(document_id)) and entry.live and entry.live.generation == generation)
             ]
+
+
+def _position(data: StateData) -> Position:
+    run = data.run(data.last_complete_run)
+    return Position(data.epoch, data.commits, data.served, len(data.ledger), run.finished_at if run else None)
 
 
 def _stat_of(entry: Entry | None) -> str | None:

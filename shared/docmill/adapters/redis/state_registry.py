@@ -23,6 +23,7 @@ _DOCUMENTS_A_SCRIPT: Final = 1000
 _ALL_STATES: Final = "".join(STATE_OF)
 _ALL_BUT_GONE: Final = _ALL_STATES.replace(LETTER_OF[DocumentState.GONE], "")
 _NO_STAT: Final = "|"
+_POSITION_FIELDS: Final = 5
 
 
 class RedisRegistry:
@@ -33,14 +34,7 @@ class RedisRegistry:
 
     def position(self) -> Position:
         """See ``Registry.position``."""
-        epoch, commits, served, pending, finished = self._scripts.any_items("position")
-        return Position(
-            int(epoch),
-            int(commits),
-            unpack_name(served.decode()) if served else None,
-            int(pending),
-            int(finished) / 1000 if finished else None,
-        )
+        return _position(*self._scripts.any_items("position"))
 
     def raise_epoch(self, at_least: int) -> int:
         """See ``Registry.raise_epoch``."""
@@ -71,7 +65,13 @@ class RedisRegistry:
     def entries(self, index_set: str, document_ids: Sequence[str]) -> tuple[int, dict[str, Entry]]:
         """See ``Registry.entries``."""
         epoch, *found = self._scripts.any_items("entries", pack_name(index_set), *document_ids)
-        return int(epoch), {name: unpack_entry(packed) for name, packed in zip(document_ids, found, strict=True) if packed is not None}
+        return int(epoch), _entries(document_ids, found)
+
+    def entries_now(self, index_set: str, document_ids: Sequence[str]) -> tuple[Position, dict[str, Entry]]:
+        """See ``Registry.entries_now``."""
+        answer = self._scripts.any_items("position", pack_name(index_set), *document_ids)
+        position, found = answer[:_POSITION_FIELDS], answer[_POSITION_FIELDS:]
+        return _position(*position), _entries(document_ids, found)
 
     def stats(self, index_set: str, document_ids: Sequence[str]) -> list[str | None]:
         """See ``Registry.stats``."""
@@ -150,6 +150,15 @@ class RedisRegistry:
             flags = self._scripts.text("unknown_generations", pack_name(index_set), *items)
             unknown.extend(item for item, flag in zip(part, flags, strict=True) if flag == "1")
         return unknown
+
+
+def _position(epoch: bytes, commits: bytes, served: bytes, pending: int, finished: bytes) -> Position:
+    index_set = unpack_name(served.decode()) if served else None
+    return Position(int(epoch), int(commits), index_set, int(pending), int(finished) / 1000 if finished else None)
+
+
+def _entries(document_ids: Sequence[str], found: Sequence[bytes | None]) -> dict[str, Entry]:
+    return {name: unpack_entry(packed) for name, packed in zip(document_ids, found, strict=True) if packed is not None}
 
 
 def one_a_line(document_ids: Sequence[str]) -> str:

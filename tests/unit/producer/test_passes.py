@@ -1,0 +1,79 @@
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from docmill.documents.selection import Selection
+from docmill.domain.chunks import ChunkRecord
+from docmill.domain.errors import DiskFull, DocmillError, ProviderPermanent, StoreRejected
+from docmill.domain.runs import Run, RunState
+from docmill_services.producer.passes import Pass
+from docmill_services.producer.scan import Scan
+from support.indexing_world import INDEX_SET, World
+from support.trees import knowledge_base, plant
+
+
+def carried_out(world: World, folder: Path, count: int) -> Run:
+    """A run over ``count`` files of ``folder`` while a worker works."""
+    plant(folder, [f"{number:03}.md" for number in range(count)])
+    for number in range(count):
+        world.source.put(f"{number:03}.md", f"text {number}")
+    kb = knowledge_base(folder)
+    stopping = threading.Event()
+    one = Pass(
+        knowledge_base="kb",
+        state=world.state,
+        tasks=world.tasks,
+        scan=lambda: Scan(Selection(kb, None), kb.base_folder),
+        index_sets=lambda: [INDEX_SET],
+        room=lambda: 1000,
+        stopping=stopping,
+        timeout_seconds=None,
+    )
+
+    def work() -> None:
+        while not stopping.is_set():
+            world.work()
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        run = world.state.ledger.start_run()[0]
+        one.carry_out(run.id)
+    finally:
+        stopping.set()
+        worker.join()
+    ended = world.state.ledger.run(run.id)
+    assert ended is not None
+    return ended
+
+
+def refuse_writes(world: World, error: DocmillError) -> None:
+    def write(index: str, records: Sequence[ChunkRecord]) -> None:
+        raise error
+
+    world.lexical.write = write  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize("error", [DiskFull("/data: no room is left"), ProviderPermanent("401: wrong key")])
+def test_what_every_document_would_fail_of_ends_the_run_with_its_message(world: World, tmp_path: Path, error: DocmillError) -> None:
+    refuse_writes(world, error)
+    run = carried_out(world, tmp_path, 20)
+    assert (run.state, run.error, run.pending) == (RunState.FAILED, f"{error.code}: {error}", 0)
+
+
+def test_what_one_document_fails_of_does_not_end_the_run(world: World, tmp_path: Path) -> None:
+    refuse_writes(world, StoreRejected("this one is not for me"))
+    run = carried_out(world, tmp_path, 3)
+    assert (run.state, run.counters["failed.store.rejected"]) == (RunState.COMPLETE_WITH_ERRORS, 3)
+
+
+def test_a_run_with_nothing_wrong_is_complete(world: World, tmp_path: Path) -> None:
+    run = carried_out(world, tmp_path, 250)
+    assert (run.state, run.counters["indexed"], run.counters["seen"]) == (RunState.COMPLETE, 250, 250)
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
