@@ -16,7 +16,7 @@ $(VENV)/ready: pyproject.toml uv.lock
 	@touch $@
 
 up: setup
-	@$(BIN)/docmill up "$(DOCS)" --port "$(PORT)" || [ $$? -eq 4 ] # 4: ended by Ctrl-C
+	@trap : INT; $(BIN)/docmill up "$(DOCS)" --port "$(PORT)" || [ $$? -eq 4 ] # 4: ended by Ctrl-C
 
 test: setup
 	$(BIN)/pytest

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from docmill.config.loading import Configuration, configuration_for_folder, load_configuration
+from docmill.domain.errors import DataFolderError
 
 _FILE: Final = "origin.json"
 
@@ -50,6 +51,8 @@ class Origin:
         found = json.loads(text)
         if not isinstance(found, dict) or not (found.get("config") or found.get("folder")):
             raise ValueError("not an origin")
+        if not all(isinstance(value, str | None) for value in found.values()):
+            raise ValueError("not an origin")
         return cls(
             config=Path(found["config"]) if found.get("config") else None,
             folder=Path(found["folder"]) if found.get("folder") else None,
@@ -58,8 +61,17 @@ class Origin:
 
     @classmethod
     def saved(cls, data_folder: Path) -> Self | None:
-        """What the data folder was made for, or None."""
+        """What the data folder was made for, or None.
+
+        Raises:
+            DataFolderError: the file that says so cannot be read.
+        """
         try:
             return cls.from_json((data_folder / _FILE).read_text(encoding="utf-8"))
-        except (FileNotFoundError, NotADirectoryError, ValueError):
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is damaged"
+            raise DataFolderError(
+                f"{data_folder / _FILE} cannot be read ({reason}): name the folder or the configuration once more: docmill up FOLDER"
+            ) from error

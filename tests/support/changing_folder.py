@@ -72,8 +72,9 @@ class ChangingFolder:
     def _text(self) -> str:
         if self.random.random() < 0.1:
             return "# Alike\n\nThis note is the same in several places.\n"
-        paragraphs = [" ".join(self._word() for _ in range(40)) for _ in range(self.random.randint(1, 6))]
-        return f"# {self._word()}\n\n" + "\n\n".join(paragraphs) + "\n"
+        paragraphs = [" ".join(self.word() for _ in range(40)) for _ in range(self.random.randint(1, 6))]
+        return f"# {self.word()}\n\n" + "\n\n".join(paragraphs) + "\n"
 
-    def _word(self) -> str:
+    def word(self) -> str:
+        """Some letters."""
         return "".join(self.random.choice(_LETTERS) for _ in range(self.random.randint(3, 8)))

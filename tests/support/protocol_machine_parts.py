@@ -1,13 +1,17 @@
-"""Parts: what the machine's system is made of."""
+"""Parts: what the machine's system is made of, and what its processes and its registry hold."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+from docmill.adapters.memory.state_data import StateData
 from docmill.adapters.memory.state_ledger import MemoryLeases, MemoryLedger
 from docmill.adapters.memory.state_registry import MemoryRegistry
 from docmill.adapters.memory.stores import MemoryLexicalStore, MemoryVectorStore
+from docmill.indexing.committing import Prepared
+from docmill.indexing.leasekeeping import LeaseKeeper
 from docmill_services.producer.pump import Pump
+from support.protocol_machine_source import FileState
 
 GRACE_SECONDS: Final = 60.0
 
@@ -32,3 +36,21 @@ class Parts:
     pump: type[Pump] = Pump
     anti_entropy: bool = True
     set_back: bool = True
+
+
+@dataclass
+class Worker:
+    """A worker process: what it keeps in its memory, lost when it is killed."""
+
+    number: int
+    keeper: LeaseKeeper
+    handed_over: list[Prepared] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What the registry's state may be set back to."""
+
+    data: StateData
+    shown: dict[str, FileState]
+    at: float

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from docmill.adapters.memory.state_registry import MemoryRegistry
 from docmill.domain.chunks import ChunkRecord, StoredGeneration
@@ -44,14 +45,14 @@ class RegistryPort(Port):
         return position
 
     def intents(self, intents: Sequence[Intent]) -> list[bool]:
-        return [self._call("intents", lambda item=item: self._inner.intents([item])[0]) for item in intents]
+        return [self._call("intents", partial(self._inner.intents, [item]))[0] for item in intents]
 
     def commit(self, commits: Sequence[Commit]) -> list[CommitResult]:
-        return [self._call("commit", lambda item=item: self._commit(item)) for item in commits]
+        return [self._call("commit", partial(self._commit, item)) for item in commits]
 
     def settle_garbage(self, garbage: Sequence[Garbage]) -> None:
         for item in garbage:
-            self._call("settle_garbage", lambda item=item: self._inner.settle_garbage([item]))
+            self._call("settle_garbage", partial(self._inner.settle_garbage, [item]))
 
     def scan(self, index_set: str) -> Iterator[tuple[str, Entry]]:
         found: list[tuple[str, Entry]] = self._call("scan", lambda: list(self._inner.scan(index_set)))

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from docmill.adapters.memory.models import HashEmbeddingModel
 from docmill.adapters.memory.state import MemoryState
-from docmill.adapters.memory.state_data import StateData
 from docmill.domain.chunks import ChunkFilter
 from docmill.domain.errors import StoreDown
 from docmill.domain.registry import Entry, Lane, TaskMessage
@@ -21,13 +20,13 @@ from docmill.indexing.sweeping import sweep
 from docmill.indexing.targets import Target
 from docmill.ports.state import KnowledgeBaseState
 from docmill.retrieval.query_vectors import QueryVectors
-from docmill.retrieval.retrievers import LexicalRetriever, VectorRetriever
+from docmill.retrieval.retrievers import LexicalRetriever, Retriever, VectorRetriever
 from docmill.retrieval.snapshot import Snapshot, SnapshotReader
 from docmill_services.producer.passes import Pass
 from support.indexing_world import INDEX_SET, KB, ManualClock, line_chunks
 from support.protocol_machine_activities import Activity, Pausing, Port, Switch
 from support.protocol_machine_history import History
-from support.protocol_machine_parts import Parts
+from support.protocol_machine_parts import Parts, Saved, Worker
 from support.protocol_machine_ports import Broker, LateWrite, LedgerPort, RegistryPort, SourcePort, StorePort, provider_error
 from support.protocol_machine_source import ChangingSource, SourceScan
 
@@ -38,24 +37,6 @@ REQUEST_SECONDS: Final = 20.0
 QUERY: Final = "apple"
 #: Everything is found: a page takes every chunk that there can be.
 MACHINE_KB: Final = replace(KB, strategies=tuple(replace(strategy, threshold=-1.0, limit=500) for strategy in KB.strategies))
-
-
-@dataclass
-class Worker:
-    """A worker process: what it keeps in its memory, lost when it is killed."""
-
-    number: int
-    keeper: LeaseKeeper
-    handed_over: list[Prepared] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Saved:
-    """What the registry's state may be set back to."""
-
-    data: StateData
-    shown: dict[str, Any]
-    at: float
 
 
 class ProtocolWorld:
@@ -208,7 +189,7 @@ class ProtocolWorld:
 
     def query(self) -> Activity:
         vectors, words = MACHINE_KB.strategies
-        retrievers = [
+        retrievers: list[Retriever] = [
             VectorRetriever(vectors, self.target.vectors, self._raw_model, self._query_vectors, in_process=True),
             LexicalRetriever(words, self.target.lexical, in_process=True),
         ]

@@ -1,6 +1,7 @@
 """API: how commands ask the query service: the one that runs on the data folder, or one opened for this command alone."""
 
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,13 +11,15 @@ from typing import Any
 import httpx
 
 from docmill.adapters.embedded.data_folder import running_server
-from docmill.bootstrap import open_engine
+from docmill.bootstrap import Engine, open_engine
 from docmill.config.settings import Settings
-from docmill.domain.errors import DocmillError, ExitCode, ServiceDown
+from docmill.domain.errors import DataFolderInUse, DocmillError, ExitCode, ServiceDown
 from docmill_services.embedded_backend import serve_engine
 from docmill_services.origin import Origin
 
 _TIMEOUT_SECONDS = 30.0
+_PATIENCE_SECONDS = 10.0
+_LOOK_SECONDS = 0.1
 
 
 class ApiError(DocmillError):
@@ -78,16 +81,12 @@ def open_api(origin: Origin, data_dir: Path) -> Iterator[Api]:
     Raises:
         ServiceDown: a process holds the data folder and does not listen yet, or nothing was indexed.
     """
-    running = running_server(data_dir)
-    if running is not None:
-        if running.url is None:
-            raise ServiceDown(f"docmill (process {running.pid}) is starting or indexing without HTTP on {data_dir}; try again in a moment")
-        with httpx.Client(base_url=running.url, timeout=_TIMEOUT_SECONDS) as client:
+    opened = _url_or_engine(origin, data_dir)
+    if isinstance(opened, str):
+        with httpx.Client(base_url=opened, timeout=_TIMEOUT_SECONDS) as client:
             yield Api(client)
         return
-    if Origin.saved(data_dir) is None:
-        raise ServiceDown(f"nothing was indexed into {data_dir} yet; run: docmill up FOLDER")
-    engine = open_engine(origin.configuration(), Settings.from_environment(os.environ), data_dir, os.environ)
+    engine = opened
     try:
         server = serve_engine(engine, "127.0.0.1", 0)
         try:
@@ -97,3 +96,23 @@ def open_api(origin: Origin, data_dir: Path) -> Iterator[Api]:
             server.stop()
     finally:
         engine.close()
+
+
+def _url_or_engine(origin: Origin, data_dir: Path) -> str | Engine:
+    """Where the data folder's holder answers, or the opened folder; another command may hold the folder for a moment."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        running = running_server(data_dir)
+        if running is not None and running.url is not None:
+            return running.url
+        if running is None:
+            if Origin.saved(data_dir) is None:
+                raise ServiceDown(f"nothing was indexed into {data_dir} yet; run: docmill up FOLDER")
+            try:
+                return open_engine(origin.configuration(), Settings.from_environment(os.environ), data_dir, os.environ)
+            except DataFolderInUse:
+                if time.monotonic() > deadline:
+                    raise
+        elif time.monotonic() > deadline:
+            raise ServiceDown(f"docmill (process {running.pid}) is starting, or indexing without HTTP, on {data_dir}; try again later")
+        time.sleep(_LOOK_SECONDS)

@@ -36,6 +36,8 @@ def _named(path: Path, name: str | None) -> Origin:
         return Origin(folder=path, name=name)
     if not path.exists():
         raise ConfigurationNotFound(f"{path} does not exist; name a folder to index, or a configuration file")
+    if not path.is_file():  # a pipe could be read once only, and would be waited for
+        raise ConfigurationNotFound(f"{path} is neither a folder nor a regular file; name a folder to index, or a configuration file")
     if name is not None:
         raise UsageError(f"--name names a folder's knowledge base; {path} is a configuration file and names its own")
     return Origin(config=path)

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
@@ -119,7 +120,7 @@ def _call(name: str, command: Any) -> list[str]:
 
 
 def _parameters(command: Any) -> list[str]:
-    rows = [f"| {_written(parameter)} | {_default(parameter)} | {parameter.help or ''} |" for parameter in command.params]
+    rows = [f"| {_written(parameter)} | {_default(parameter)} | {_help(parameter)} |" for parameter in command.params]
     return ["| argument or option | default | meaning |", "| --- | --- | --- |", *rows, ""] if rows else []
 
 
@@ -134,6 +135,11 @@ def _default(parameter: Any) -> str:
     if parameter.required:
         return "**required**"
     return "" if parameter.default is None or parameter.default is False else f"`{parameter.default}`"
+
+
+def _help(parameter: Any) -> str:
+    choices = [f"`{choice.value}`" for choice in type(parameter.default)] if isinstance(parameter.default, Enum) else []
+    return " ".join([parameter.help or "", *([f"One of {', '.join(choices)}."] if choices else [])])
 
 
 def _error_kinds(kind: type[DocmillError]) -> Iterator[type[DocmillError]]:

@@ -62,7 +62,7 @@ def _show(found: dict[str, Any], query: str, *, full: bool) -> None:
         if result["stale"]:
             line.append("  changed since", style="yellow")
         out.print(line)
-        text = result["text"] if full else _shortened(result["text"], query)
+        text = result["text"] if full else excerpt_of(result["text"], query)
         out.print(Text("    " + text.replace("\n", "\n    ")))
         for name, trace in (result.get("strategies") or {}).items():
             out.print(Text(f"    {name}: rank {trace['rank']}, score {trace['score']:.4f}", style="dim"))
@@ -75,7 +75,7 @@ def _show(found: dict[str, Any], query: str, *, full: bool) -> None:
         say(f"{pending} documents are still waiting or in work")
 
 
-def _shortened(text: str, query: str) -> str:
+def excerpt_of(text: str, query: str) -> str:
     """The beginning of ``text``, or what follows the first line with a word of ``query`` where the beginning has none."""
     text = text.strip("\n")
     if len(text) <= _SHOWN_CHARACTERS:

@@ -18,7 +18,7 @@ from docmill.domain.registry import DocumentState, Lane
 from docmill.domain.runs import Run, RunState
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
-from docmill_services.producer.planning import in_batches, needs_work
+from docmill_services.producer.planning import needs_work
 from docmill_services.producer.scan import Scan
 
 _log = structlog.get_logger(__name__)
@@ -129,13 +129,18 @@ class Pass:
                 self._enqueue(run_id, gone, started)
 
     def _enqueue(self, run_id: str, document_ids: Sequence[str], started: float) -> None:
-        for part in in_batches(document_ids, _ENQUEUE):
-            while self.room() < len(part):
-                self._check(run_id, started)
-                if self.stopping.wait(_POLL_SECONDS):
-                    raise Stopped
-            messages = self.state.ledger.enqueue(part, Lane.BULK, run_id=run_id)
-            self.tasks.send(messages, Lane.BULK)
+        """Plans documents as room for them comes; a window smaller than a part is filled bit by bit."""
+        waiting = list(document_ids)
+        while waiting:
+            part = waiting[: min(_ENQUEUE, self.room())]
+            if part:
+                messages = self.state.ledger.enqueue(part, Lane.BULK, run_id=run_id)
+                self.tasks.send(messages, Lane.BULK)
+                del waiting[: len(part)]
+                continue
+            self._check(run_id, started)
+            if self.stopping.wait(_POLL_SECONDS):
+                raise Stopped
 
     def _check(self, run_id: str, started: float) -> Run:
         """The run as it stands; ends it early where it must end.

@@ -82,8 +82,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not unix_socket:
         return  # the parent ended before it had an embedded server
     threading.Thread(target=_stop_with_parent, args=(stopping,), daemon=True).start()
-    settings = Settings.from_environment(os.environ)
-    specifications = {one.name: one for one in Origin.from_json(options.origin).configuration().knowledge_bases}
+    try:
+        settings = Settings.from_environment(os.environ)
+        specifications = {one.name: one for one in Origin.from_json(options.origin).configuration().knowledge_bases}
+    except DocmillError as error:  # the configuration was changed since the parent read it
+        print(f"docmill: the producer cannot start: {error}", file=sys.stderr)  # noqa: T201
+        sys.exit(error.exit_code)
     connections = connect(specifications, Path(unix_socket), settings)
     produce(
         specifications,
@@ -98,5 +102,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _stop_with_parent(stopping: threading.Event) -> None:
-    sys.stdin.buffer.read()
+    while os.read(sys.stdin.fileno(), 4096):  # the stream itself would be locked when the interpreter ends
+        pass
     stopping.set()

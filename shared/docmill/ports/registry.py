@@ -159,7 +159,7 @@ class RunLedger(Protocol):
     def enqueue(self, document_ids: Sequence[str], lane: Lane, *, run_id: str = "") -> list[TaskMessage]:
         """Plans work on documents; the caller sends the messages that are returned.
 
-        Leased: the document is noted as dirty and no message is returned. An entry that is there stays, without a message, except that a
+        Leased, or begun and not sent again yet: the document is noted as dirty and no message is returned. An entry that is there stays, without a message, except that a
         live change of a document that waits in bulk gets a new ticket and a live message. Otherwise there is a new entry with a new ticket.
         For a run that has ended nothing is planned. ``ValueError`` for an empty id or one with a line break.
         """
@@ -234,6 +234,7 @@ class RunLedger(Protocol):
     def end_run(self, run_id: str, state: RunState, error: str = "") -> list[str]:
         """Ends the run with FAILED, TIMED_OUT or CANCELLED; its waiting tickets are removed, and their documents returned.
 
+        A document that was changed since it was last begun keeps its ticket, which then belongs to no run: no change is lost with a run.
         A run that is not known or has ended stays as it is. ``ValueError`` for another state.
         """
         ...

@@ -166,6 +166,27 @@ class RunRules(StateContract):
         state.ledger.finish(state.begin("b", run_id=run.id), failed="provider: no answer", counters={"tokens": 9})
         assert self._run(state, run.id).counters == {"seen": 7, "unchanged": 5, "failed.provider": 1, "tokens": 9}
 
+    def test_an_ended_run_keeps_the_ticket_of_a_document_that_was_changed_while_in_work(self, state: StateUnderTest) -> None:
+        run, _ = state.ledger.start_run()
+        state.begin("changed.md", run_id=run.id)
+        state.begin("not.md", run_id=run.id)
+        state.ledger.enqueue(["changed.md"], Lane.LIVE)
+        state.shift_clock(LEASE_SECONDS)
+        again = {message.document_id: message for message in state.ledger.resend_expired(9)}
+        assert state.ledger.end_run(run.id, RunState.CANCELLED) == ["not.md"]
+        assert self._run(state, run.id).pending == 0
+        assert state.ledger.begin(again["changed.md"], LEASE_SECONDS) is not None
+        assert state.ledger.begin(again["not.md"], LEASE_SECONDS) is None
+
+    def test_a_change_after_the_lease_ran_out_is_not_lost_with_the_run(self, state: StateUnderTest) -> None:
+        run, _ = state.ledger.start_run()
+        state.begin("a.md", run_id=run.id)
+        state.shift_clock(LEASE_SECONDS)
+        assert state.ledger.enqueue(["a.md"], Lane.LIVE) == []
+        (message,) = state.ledger.resend_expired(9)
+        assert state.ledger.end_run(run.id, RunState.CANCELLED) == []
+        assert state.ledger.begin(message, LEASE_SECONDS) is not None
+
     @pytest.mark.parametrize("final", [RunState.FAILED, RunState.TIMED_OUT, RunState.CANCELLED])
     def test_an_ended_run_drops_its_waiting_tickets_and_keeps_what_has_begun(self, state: StateUnderTest, final: RunState) -> None:
         run, _ = state.ledger.start_run()

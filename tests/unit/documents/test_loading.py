@@ -45,6 +45,23 @@ class TestDecoding:
     def test_texts_in_old_code_pages_are_recognised(self, encoding: str, text: str) -> None:
         assert load("a.txt", (text * 20).encode(encoding)).text == text * 20
 
+    @pytest.mark.parametrize(
+        ("name", "encoding", "text"),
+        [
+            ("a.html", "shift_jis", '<meta http-equiv="Content-Type" content="text/html; charset=Shift_JIS"><p>検索</p>'),
+            ("a.html", "windows-1251", '<meta charset="windows-1251"><p>Привет</p>'),
+            ("a.xml", "iso-8859-2", '<?xml version="1.0" encoding="ISO-8859-2"?><p>Łódź</p>'),
+            ("a.py", "koi8-r", "#!/usr/bin/python\n# -*- coding: koi8-r -*-\nprint('Привет')\n"),
+        ],
+    )
+    def test_a_file_that_declares_its_encoding_is_read_in_it(self, name: str, encoding: str, text: str) -> None:
+        assert load(name, text.encode(encoding)).text == text
+
+    @pytest.mark.parametrize("declared", ["utf-8", "utf-16", "iso-8859-1", "unicode_escape", "rot13", "no-such", "shift_jis", "gb18030"])
+    def test_a_declaration_that_does_not_fit_is_ignored(self, declared: str) -> None:
+        text = f"<meta charset={declared}>\\n caf\u00e9 \u201cnaïve\u201d"
+        assert load("a.html", text.encode("cp1252")).text == text
+
     def test_a_mark_does_not_hide_front_matter(self) -> None:
         assert load("a.md", codecs.BOM_UTF8 + b"---\ntitle: Seen\n---\nbody\n").title == "Seen"
 

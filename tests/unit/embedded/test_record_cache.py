@@ -1,7 +1,9 @@
 """Records that searches returned are kept, within bounds, and never shown in place of newer ones."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -28,26 +30,35 @@ def texts(store: EmbeddedLexicalStore, query: str = "apple") -> list[str]:
 def test_a_record_is_read_once_while_there_is_room(store: EmbeddedLexicalStore) -> None:
     store.write("i", [chunk("a", text="apple " * 10), chunk("b", text="apple pie")])
     shard = store._shards.index("i").shard
-    ids = [point_id_of(name, 1, "strategy", 0) for name in "ab"]
+    ids = [UUID(point_id_of(name, 1, "strategy", 0)) for name in "ab"]
     cache = RecordCache()
     first = cache.records_of(shard, ids)
-    assert len(cache) == len(first) == 2
-    again = cache.records_of(shard, first)
-    assert all(again[point_id] is record for point_id, record in first.items())
+    assert [record.text for record in first if record] == ["apple " * 10, "apple pie"]
+    again = cache.records_of(shard, ids)
+    assert all(one is other for one, other in zip(first, again, strict=True))
+    assert len(cache) == 2
+
+
+def test_a_point_that_is_not_there_has_no_record_and_is_looked_for_again(store: EmbeddedLexicalStore) -> None:
+    shard = store._shards.index("i").shard
+    ids = [UUID(point_id_of("a", 1, "strategy", 0))]
+    cache = RecordCache()
+    assert cache.records_of(shard, ids) == [None]
+    store.write("i", [chunk("a", text="apple pie")])
+    assert [record.text for record in cache.records_of(shard, ids) if record] == ["apple pie"]
 
 
 def test_what_was_asked_for_longest_ago_makes_room(store: EmbeddedLexicalStore) -> None:
     store.write("i", [chunk(name, text="apple pie", indexed_text="apple pie") for name in "abc"])
     shard = store._shards.index("i").shard
-    everything = RecordCache().records_of(shard, [point_id_of(name, 1, "strategy", 0) for name in "abc"])
-    a, b, c = sorted(everything, key=lambda point_id: everything[point_id].document_id)
+    a, b, c = [UUID(point_id_of(name, 1, "strategy", 0)) for name in "abc"]
     cache = RecordCache(max_characters=4 * len("apple pie"))
-    kept = cache.records_of(shard, [a, b])
-    assert cache.records_of(shard, [a])[a] is kept[a]
+    of_a, of_b = cache.records_of(shard, [a, b])
+    assert cache.records_of(shard, [a])[0] is of_a
     cache.records_of(shard, [c])
     assert len(cache) == 2
-    assert cache.records_of(shard, [a])[a] is kept[a]
-    assert cache.records_of(shard, [b])[b] is not kept[b]
+    assert cache.records_of(shard, [a])[0] is of_a
+    assert cache.records_of(shard, [b])[0] is not of_b
 
 
 def test_a_deleted_chunk_is_not_found_though_its_record_is_kept(store: EmbeddedLexicalStore) -> None:
@@ -75,7 +86,7 @@ def test_a_dropped_index_leaves_no_records_behind(store: EmbeddedLexicalStore) -
 
 
 def test_a_text_with_a_lone_surrogate_comes_back_as_it_was() -> None:
-    record = chunk("a", text="apple \ud800 pie", vector=None)
+    record = replace(chunk("a", vector=None), text="apple \ud800 pie", indexed_text="A > apple \ud800 pie")
     assert record_of(payload_of(record)) == record
 
 

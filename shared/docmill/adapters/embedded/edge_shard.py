@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, cast
 from uuid import UUID
 
 from qdrant_edge import (
@@ -145,6 +145,11 @@ class Shard:
         if self._changed_points >= POINTS_PER_FLUSH:
             self._changed_points = 0
             engine.flush()
+
+
+def scored_ids(points: Sequence[ScoredPoint]) -> list[tuple[UUID, float]]:
+    """Ids and scores; the engine's ids are UUIDs, since all that is written has such an id."""
+    return [(cast("UUID", point.id), point.score) for point in points]
 
 
 def _check_room(folder: Path) -> None:

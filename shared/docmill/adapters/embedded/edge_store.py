@@ -11,7 +11,7 @@ from qdrant_edge import Filter, IntegerIndexParams, KeywordIndexParams, Point
 
 from docmill.adapters.embedded.edge_filters import engine_filter, generation_filter, is_exact
 from docmill.adapters.embedded.edge_payload import PLACE_FIELDS, place_of, record_of
-from docmill.adapters.embedded.edge_shard import FieldIndex, PointId
+from docmill.adapters.embedded.edge_shard import FieldIndex
 from docmill.adapters.embedded.record_cache import RecordCache
 from docmill.adapters.embedded.shards import OpenIndex, ShardFolder
 from docmill.domain.chunk_filters import matches_filter
@@ -32,7 +32,7 @@ SHARED_INDEXES: Final[dict[str, FieldIndex]] = {
 }
 
 #: Gives the ids and scores of at most so many points that pass a filter, best first.
-Ranking = Callable[[Filter | None, int], list[tuple[PointId, float]]]
+Ranking = Callable[[Filter | None, int], list[tuple[UUID, float]]]
 
 
 class EdgeChunkStore(ABC):
@@ -79,7 +79,7 @@ class EdgeChunkStore(ABC):
         for batch in batches(records):
             ids = [point_id_of(r.document_id, r.generation, found.strategy, r.index) for r in batch]
             found.shard.upsert(list(map(self._point, ids, batch)))
-            self._records.forget(found.shard, map(UUID, ids))
+            self._records.forget(found.shard, ids)
 
     def refresh(self, index: str) -> None:
         """Nothing is to be done: the engine shows a write at once."""
@@ -152,10 +152,11 @@ class EdgeChunkStore(ABC):
         seen = 0
         while True:
             ranked = ranking(passing, asked)
-            above = {point_id: score for point_id, score in ranked[seen:] if score >= threshold}
-            for point_id, record in self._records.records_of(found.shard, above).items():
-                if exact or matches_filter(chunk_filter, record):
-                    chosen.append(ScoredChunk(record, above[point_id]))
+            above = [(point_id, score) for point_id, score in ranked[seen:] if score >= threshold]
+            records = self._records.records_of(found.shard, [point_id for point_id, _ in above])
+            for (_, score), record in zip(above, records, strict=True):
+                if record is not None and (exact or matches_filter(chunk_filter, record)):
+                    chosen.append(ScoredChunk(record, score))
             exhausted = len(ranked) < asked or len(above) < len(ranked) - seen
             if len(chosen) >= limit or exhausted or asked >= _MOST_CANDIDATES:
                 break

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Final
+from uuid import UUID
 
 from qdrant_edge import (
     Bm25Params,
@@ -20,7 +21,7 @@ from qdrant_edge import (
 )
 
 from docmill.adapters.embedded.edge_payload import payload_of
-from docmill.adapters.embedded.edge_shard import PointId, Shard
+from docmill.adapters.embedded.edge_shard import Shard, scored_ids
 from docmill.adapters.embedded.edge_store import SHARED_INDEXES, EdgeChunkStore
 from docmill.adapters.embedded.query_words import query_layers
 from docmill.adapters.embedded.shards import OpenIndex
@@ -56,7 +57,7 @@ class EmbeddedLexicalStore(EdgeChunkStore):
         if not layers:
             return []
 
-        def ranking(passing: Filter | None, most: int) -> list[tuple[PointId, float]]:
+        def ranking(passing: Filter | None, most: int) -> list[tuple[UUID, float]]:
             return _ranked(found.shard, layers, passing, most)
 
         return self._found(found, ranking, limit, threshold, chunk_filter, without_generations)
@@ -70,14 +71,14 @@ class EmbeddedLexicalStore(EdgeChunkStore):
         return Point(point_id, {}, payload)
 
 
-def _ranked(shard: Shard, layers: Sequence[TextQuery], passing: Filter | None, most: int) -> list[tuple[PointId, float]]:
+def _ranked(shard: Shard, layers: Sequence[TextQuery], passing: Filter | None, most: int) -> list[tuple[UUID, float]]:
     """The best points by the sum of all layers.
 
     The engine counts a query's word once however often it is there. So the words that occur at least twice are a second query over the
     best points of the first, and so on: the sum is BM25 with the query's own term frequencies.
     """
     if len(layers) == 1:
-        return [(point.id, point.score) for point in shard.query(QueryRequest(limit=most, query=layers[0], filter=passing))]
+        return scored_ids(shard.query(QueryRequest(limit=most, query=layers[0], filter=passing)))
     # A point outside the pool has at most the pool's lowest first layer and the best of each other one.
     above_pool = sum(point.score for layer in layers[1:] for point in shard.query(QueryRequest(limit=1, query=layer, filter=passing)))
     for pool in (2 * most, max(_WIDE_POOL, 10 * most)):
@@ -88,16 +89,16 @@ def _ranked(shard: Shard, layers: Sequence[TextQuery], passing: Filter | None, m
     return best
 
 
-def _summed(shard: Shard, layers: Sequence[TextQuery], passing: Filter | None, pool: int) -> tuple[dict[PointId, float], float]:
+def _summed(shard: Shard, layers: Sequence[TextQuery], passing: Filter | None, pool: int) -> tuple[dict[UUID, float], float]:
     """The best ``pool`` points of the first layer with their scores over all layers, and the lowest score of the first layer."""
     first = shard.query(QueryRequest(limit=pool, query=layers[0], filter=passing))
     if not first:
         return {}, 0.0
-    scores = {point.id: point.score for point in first}
+    scores = dict(scored_ids(first))
     among = Filter(must=[HasIdCondition({*scores})])
     for layer in layers[1:]:
-        for point in shard.query(QueryRequest(limit=pool, query=layer, filter=among)):
-            scores[point.id] += point.score
+        for point_id, score in scored_ids(shard.query(QueryRequest(limit=pool, query=layer, filter=among))):
+            scores[point_id] += score
     return scores, first[-1].score
 
 

@@ -151,9 +151,17 @@ class ShardFolder:
         for home in sorted(path for path in self._folder.iterdir() if path.is_dir()):
             if (home / _SETTINGS).exists():
                 settings = _read_json(home / _SETTINGS)
-                self._indexes[home.name] = OpenIndex(home.name, settings, Shard.load(home / _SHARD))
+                if not isinstance(settings.get("strategy"), str):
+                    raise DataFolderError(f"{home / _SETTINGS} is damaged; remove {self._folder} to index everything again")
+                self._indexes[home.name] = OpenIndex(home.name, settings, self._load(home / _SHARD))
             elif (home / _SHARD).exists():
                 shutil.rmtree(home)
+
+    def _load(self, shard: Path) -> Shard:
+        try:
+            return Shard.load(shard)
+        except (FileNotFoundError, StoreDown) as error:
+            raise DataFolderError(f"{shard} cannot be opened ({error}); remove {self._folder} to index everything again") from error
 
 
 def _read_json(path: Path) -> dict[str, Any]:

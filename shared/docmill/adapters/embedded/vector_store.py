@@ -5,11 +5,12 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from pathlib import Path
 from typing import Final, cast
+from uuid import UUID
 
 from qdrant_edge import Distance, EdgeVectorParams, FieldCondition, Filter, KeywordIndexParams, MatchAny, Point, Query, QueryRequest
 
 from docmill.adapters.embedded.edge_payload import payload_of
-from docmill.adapters.embedded.edge_shard import PointId, Shard
+from docmill.adapters.embedded.edge_shard import Shard, scored_ids
 from docmill.adapters.embedded.edge_store import MAX_POINTS, SHARED_INDEXES, EdgeChunkStore
 from docmill.adapters.embedded.known_texts import KnownTexts
 from docmill.adapters.embedded.shards import OpenIndex
@@ -39,8 +40,11 @@ class EmbeddedVectorStore(EdgeChunkStore):
         if index not in self._shards.names():
             self._known_texts.setdefault(index, KnownTexts())
         found = self._shards.create(index, settings, partial(_make_shard, dimensions=dimensions, similarity=similarity))
-        if found.settings["dimensions"] != dimensions:
-            raise WrongDimension(f"index {index!r} has {found.settings['dimensions']} dimensions, not {dimensions}")
+        if found.settings.get("dimensions") != dimensions:
+            raise WrongDimension(
+                f"index {index!r} has {found.settings.get('dimensions')} dimensions, not the {dimensions} that its configuration says; "
+                "use another --data-dir, or remove this one to index everything again"
+            )
 
     def write(self, index: str, records: Sequence[ChunkRecord]) -> None:
         """See the port."""
@@ -70,9 +74,9 @@ class EmbeddedVectorStore(EdgeChunkStore):
         query = Query.Nearest(_floats(vector))
         euclidean = found.settings["similarity"] == Similarity.EUCLIDEAN
 
-        def ranking(passing: Filter | None, most: int) -> list[tuple[PointId, float]]:
-            ranked = found.shard.query(QueryRequest(limit=most, query=query, filter=passing))
-            return [(point.id, 1.0 / (1.0 + point.score) if euclidean else point.score) for point in ranked]
+        def ranking(passing: Filter | None, most: int) -> list[tuple[UUID, float]]:
+            ranked = scored_ids(found.shard.query(QueryRequest(limit=most, query=query, filter=passing)))
+            return [(point_id, 1.0 / (1.0 + distance)) for point_id, distance in ranked] if euclidean else ranked
 
         return self._found(found, ranking, limit, threshold, chunk_filter, without_generations)
 

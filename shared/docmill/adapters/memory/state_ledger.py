@@ -71,9 +71,9 @@ class MemoryLedger:
                 return []
             for document_id in document_ids:
                 entry = data.ledger.get(document_id)
-                if data.is_leased(document_id, now):
+                if data.is_leased(document_id, now) or (entry is not None and entry.begun):
                     data.dirty.add(document_id)
-                elif entry is None or (lane is Lane.LIVE and entry.lane is Lane.BULK and not entry.begun):
+                elif entry is None or (lane is Lane.LIVE and entry.lane is Lane.BULK):
                     messages.append(data.plan(document_id, lane, run_id))
         return messages
 
@@ -203,8 +203,11 @@ class MemoryLedger:
             data.runs[run_id].run = replace(run, state=state, error=error, finished_at=now / 1000)
             dropped = [document_id for document_id, entry in data.waiting() if entry.run_id == run_id]
             for document_id in dropped:
-                del data.ledger[document_id]
-            return dropped
+                if document_id in data.dirty:
+                    data.ledger[document_id].run_id = ""
+                else:
+                    del data.ledger[document_id]
+            return [document_id for document_id in dropped if document_id not in data.ledger]
 
     def run(self, run_id: str) -> Run | None:
         """See ``RunLedger.run``."""

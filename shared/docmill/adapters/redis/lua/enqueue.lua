@@ -18,6 +18,9 @@ for document in string.gmatch(ARGV[3], '[^\n]+') do
     if overtakes then
       count_pending(found_run, -1)
     end
+    if found and generation ~= '' then
+      redis.call('SADD', DIRTY, document) -- its lease ran out, and it was not sent again yet
+    end
     if not found or overtakes then
       minted, planned = minted + 1, planned + 1
       ticket = numbered(minted)
