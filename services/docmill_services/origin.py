@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
+from docmill.adapters.embedded.data_folder import folder_errors
 from docmill.config.loading import Configuration, configuration_for_folder, load_configuration
 from docmill.domain.errors import DataFolderError
 
@@ -32,8 +33,15 @@ class Origin:
         return configuration_for_folder(self.folder, name=self.name)
 
     def save(self, data_folder: Path) -> None:
-        """Keeps it in the data folder."""
-        (data_folder / _FILE).write_text(self.as_json(), encoding="utf-8")
+        """Keeps it in the data folder.
+
+        Raises:
+            DataFolderError: it cannot be written.
+        """
+        beside = data_folder / f"{_FILE}.tmp"
+        with folder_errors(data_folder):
+            beside.write_text(self.as_json(), encoding="utf-8")
+            beside.replace(data_folder / _FILE)  # a command that looks meanwhile finds the old one or the new one
 
     def as_json(self) -> str:
         """One line."""

@@ -13,7 +13,7 @@ from typing import Literal
 from rich.text import Text
 
 from docmill import __version__
-from docmill.adapters.embedded.data_folder import running_server
+from docmill.adapters.embedded.data_folder import check_data_folder, running_server
 from docmill.bootstrap import check_embedded_engine, check_embedded_server, check_embedding_model
 from docmill.config import Configuration, Settings, missing_roots, unavailable_parts
 from docmill.domain.errors import DocmillError, ExitCode
@@ -95,7 +95,9 @@ def _of_configuration(configuration: Configuration) -> Iterator[Finding]:
 
 def _of_data_folder(data_dir: Path) -> Finding:
     try:
-        running = running_server(data_dir) if data_dir.exists() else None
+        if data_dir.exists():
+            check_data_folder(data_dir)
+        running = running_server(data_dir)
     except DocmillError as error:
         return Finding("data folder", "failed", str(error))
     if running is not None:

@@ -139,6 +139,19 @@ def running_server(path: Path) -> RunningServer | None:
             return None  # the holder is just starting or just leaving
 
 
+def check_data_folder(path: Path) -> None:
+    """Looks whether the data folder can be opened, and changes nothing.
+
+    Raises:
+        DataFolderTooNew: a newer version wrote it.
+        DataFolderError: it is no data folder, or its format file is broken.
+    """
+    with folder_errors(path):
+        _refuse_other_folders(path)
+        if (path / _FORMAT_FILE).exists():
+            _check_format(path)
+
+
 @contextlib.contextmanager
 def folder_errors(path: Path) -> Iterator[None]:
     """Turns an ``OSError`` of the block into the error that says what to do about ``path``."""

@@ -23,7 +23,7 @@ from typing import Any, Final
 from docmill.adapters.embedded.edge_errors import engine_errors
 from docmill.adapters.embedded.edge_shard import Shard
 from docmill.adapters.embedded.file_lock import FileLock
-from docmill.domain.errors import DataFolderError, DataFolderInUse, StoreRejected
+from docmill.domain.errors import DataFolderError, DataFolderInUse, StoreDown, StoreRejected
 
 _INDEX_NAME: Final = re.compile(r"[a-z0-9_-][a-z0-9._-]{0,199}")
 _IDENTITY: Final = "identity.json"
