@@ -6,6 +6,7 @@ import time
 
 BENCHMARKS = {
     "embedding": "Local embedding models",
+    "chunking": "Chunking",
     "indexing": "Indexing",
     "query": "Queries",
     "startup": "Starts",

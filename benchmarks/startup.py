@@ -97,7 +97,7 @@ def main() -> None:
             (f"cold, {options.files} files: {what}", f"{seconds:.2f}", goals.get(what, ""), f"{seconds / bare:.1f} x")
             for what, seconds in cold.items()
         ]
-        rows += [(f"nothing changed: {what}", f"{seconds:.2f}", "", f"{seconds / bare:.1f} x") for what, seconds in cold.items()]
+        rows += [(f"nothing changed: {what}", f"{seconds:.2f}", "", f"{seconds / bare:.1f} x") for what, seconds in again.items()]
         rows.append(("bare imports of the same libraries", f"{bare:.2f}", "", "1"))
     print(machine())
     print(table(rows))

@@ -126,6 +126,7 @@ class EmbeddedService:
             raise self._failure
         if self.engine.server.error is not None:
             raise self.engine.server.error
+        self.engine.data_folder.require_there()
 
     def stop(self, timeout_seconds: float = 2.0) -> None:
         """Ends everything within about ``timeout_seconds``; what is in work goes on at the next start."""

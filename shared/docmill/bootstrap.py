@@ -27,7 +27,7 @@ from docmill.adapters.redis.task_queue import CeleryTaskQueue
 from docmill.chunking import chunk
 from docmill.config import Configuration, Settings, require_available
 from docmill.domain.chunks import ChunkFilter, ChunkRecord
-from docmill.domain.errors import KnowledgeBaseUnknown, NotAvailable, StoreDown
+from docmill.domain.errors import DocmillError, KnowledgeBaseUnknown, NotAvailable, StoreDown
 from docmill.domain.knowledge_bases import EmbeddingModelSpec, KnowledgeBase, Similarity
 from docmill.domain.registry import Lane
 from docmill.indexing.index_sets import IndexSets
@@ -120,7 +120,7 @@ class Engine:
         self.chunker: Chunker = chunk
         self.holder = f"{socket.gethostname()}:{os.getpid()}"
         self.group_commit_seconds = 0.0  # the embedded engine shows writes at once
-        self.worker_threads = settings.worker_threads or max(2, min(8, (os.cpu_count() or 2) + 1))
+        self.worker_threads = settings.worker_threads or max(2, min(8, os.cpu_count() or 2))
         self._closers: tuple[Callable[[], None], ...] = (
             connections.close,
             vectors.close,
@@ -185,6 +185,8 @@ class Engine:
         for close in self._closers:
             try:
                 close()
+            except DocmillError as error:
+                _log.warning("not_closed", error=str(error))
             except Exception:  # noqa: BLE001  # what is left to close is closed all the same
                 _log.exception("not_closed")
 

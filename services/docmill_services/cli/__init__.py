@@ -22,8 +22,10 @@ def main() -> None:
     _make_streams_safe()
     import typer
 
+    from docmill.telemetry.logs import configure_logs
     from docmill_services.cli.app import app
 
+    configure_logs(level="error")  # of verbs that do not set it: what they have to say, they say themselves
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()

@@ -12,7 +12,7 @@ import typer
 
 from docmill.adapters.embedded.data_folder import running_server
 from docmill.bootstrap import open_engine
-from docmill.config import missing_roots
+from docmill.config import missing_roots, roots_of, unavailable_parts
 from docmill.config.loading import Configuration
 from docmill.config.settings import Settings
 from docmill.domain.errors import ConfigurationNotFound, DataFolderInUse, ExitCode
@@ -96,13 +96,17 @@ def index(
 def _readable(origin: Origin) -> Configuration:
     """The configuration, with its warnings said, once its documents were looked for."""
     configuration = origin.configuration()
-    for line in (*configuration.warnings, *configuration.notes):
-        say(line)
-    missing = {kb.name: missing_roots(kb) for kb in configuration.knowledge_bases}
-    nothing_there = [name for name, roots in missing.items() if roots]
-    if nothing_there:
-        first = missing[nothing_there[0]][0]
-        raise ConfigurationNotFound(f"{first} does not exist (docs of {nothing_there[0]}); what was indexed before is kept")
+    left_out = [str(part) for part in unavailable_parts(configuration) if not part.blocks_indexing]
+    for warning in (*configuration.warnings, *left_out):
+        say(f"warning: {warning}")
+    for note in configuration.notes:
+        say(f"note: {note}")
+    for kb in configuration.knowledge_bases:
+        missing = missing_roots(kb)
+        if missing and missing == roots_of(kb):
+            raise ConfigurationNotFound(f"{missing[0]} does not exist (docs of {kb.name}); what was indexed before is kept")
+        for root in missing:
+            say(f"warning: {root} does not exist (docs of {kb.name}); what was indexed of it before is kept")
     return configuration
 
 

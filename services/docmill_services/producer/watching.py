@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import structlog
+from watchfiles import Change
 from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
 
 from docmill.documents.identity import document_id_of, folder_prefix_of
@@ -79,13 +80,15 @@ class Watcher:
         watchers = [_notify(paths, recursive=recursive) for paths, recursive in ((folders, True), (parents, False)) if paths]
         try:
             ready()
-            while not stopping.is_set() and self._identities() == identities:
+            renewed = False  # a new folder may have the number of the one that was removed: only the event tells
+            while not renewed and not stopping.is_set() and self._identities() == identities:
                 for place, watcher in enumerate(watchers):
                     changes = watcher.watch(
                         _GROUP_MILLISECONDS, _STEP_MILLISECONDS, _SHORTEST_MILLISECONDS if place else _TICK_MILLISECONDS, stopping
                     )
                     if not isinstance(changes, str):
                         self.take({os.fsencode(path) for _, path in changes})
+                        renewed |= any(kind == Change.deleted and os.fsencode(path) in folders for kind, path in changes)
                 self._take_again()
         except WatchfilesRustInternalError as error:
             raise OSError(f"the watcher failed: {error}") from error

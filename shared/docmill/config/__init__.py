@@ -4,7 +4,7 @@ from docmill.config.availability import Unavailable, require_available, unavaila
 from docmill.config.describing import configuration_schema, describe
 from docmill.config.loading import Configuration, configuration_for_folder, find_configuration, load_configuration
 from docmill.config.providers import LOCAL_EMBEDDING_THRESHOLD, Adapter, ModelSpec, adapter_for
-from docmill.config.roots import is_pattern, missing_roots
+from docmill.config.roots import is_pattern, missing_roots, roots_of
 from docmill.config.settings import Settings
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "load_configuration",
     "missing_roots",
     "require_available",
+    "roots_of",
     "unavailable_in",
     "unavailable_parts",
 ]

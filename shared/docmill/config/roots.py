@@ -105,9 +105,13 @@ def merge_roots(shared: Sequence[str], own: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*shared, *own)))
 
 
+def roots_of(kb: KnowledgeBase) -> list[str]:
+    """All entries of ``docs`` that are no exclusions, each once."""
+    roots = dict.fromkeys(root for roots in (kb.roots, *(strategy.roots for strategy in kb.strategies)) for root in roots)
+    return [root for root in roots if not root.startswith(EXCLUDES)]
+
+
 def missing_roots(kb: KnowledgeBase) -> list[str]:
     """The files and folders of ``docs`` that are not there; patterns and exclusions never count as missing."""
-    roots = dict.fromkeys(root for roots in (kb.roots, *(strategy.roots for strategy in kb.strategies)) for root in roots)
-    paths = (root for root in roots if not root.startswith(EXCLUDES) and not is_pattern(root))
     # Path.exists raises for what may not be looked at.
-    return [path for path in paths if not os.path.exists(path)]
+    return [root for root in roots_of(kb) if not is_pattern(root) and not os.path.exists(root)]

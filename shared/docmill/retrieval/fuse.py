@@ -92,7 +92,7 @@ def _contribution_of(strategy: str, found: Sequence[Candidate], fusion: Fusion) 
 
 
 def _hit(parts: Sequence[tuple[Candidate, float]], score: float) -> Hit:
-    best = min((candidate for candidate, _ in parts), key=_place)
+    best = parts[0][0] if len(parts) == 1 else min((candidate for candidate, _ in parts), key=_place)
     traces = {candidate.strategy: StrategyTrace(candidate.rank, candidate.score, share) for candidate, share in parts}
     return Hit(best.record, score, traces)
 

@@ -147,7 +147,7 @@ class SnapshotReader:
         for _ in range(MAX_ROUNDS):
             pages = self._search(turn, open_retrievers, index_set, query, chunk_filter, deadline)
             if not turn.unverified:
-                self._judge_pages(turn, index_set, pages)
+                pages = self._judge_pages(turn, index_set, pages, open_retrievers)
             if turn.moved:
                 self._resting = None
                 return turn
@@ -182,7 +182,7 @@ class SnapshotReader:
         query: str,
         chunk_filter: ChunkFilter,
         deadline: float,
-    ) -> Mapping[str, list[ScoredChunk]]:
+    ) -> Mapping[str, Sequence[ScoredChunk]]:
         without = frozenset(turn.dead)
 
         def call(retriever: Retriever) -> Call[list[ScoredChunk]]:
@@ -196,24 +196,37 @@ class SnapshotReader:
 
         pages, failures = call_together([call(retriever) for retriever in retrievers], self._executor, self._clock, deadline)
         turn.failures.update(failures)
-        return pages
+        return {strategy: sorted(page, key=_place) for strategy, page in pages.items()}
 
-    def _judge_pages(self, turn: _Turn, index_set: str, pages: Mapping[str, Sequence[ScoredChunk]]) -> None:
+    def _judge_pages(
+        self, turn: _Turn, index_set: str, pages: Mapping[str, Sequence[ScoredChunk]], retrievers: Sequence[Retriever]
+    ) -> Mapping[str, Sequence[ScoredChunk]]:
+        """Judges as much of each page as is needed, and returns that: its best chunks where all of them are live, else all of it."""
+        limits = {retriever.spec.name: retriever.spec.limit for retriever in retrievers}
+        best = {strategy: page[: limits[strategy]] for strategy, page in pages.items()}
+        if not self._judge(turn, index_set, best):
+            return pages
+        needed = {strategy: best[strategy] if _all_are_live(turn, best[strategy]) else page for strategy, page in pages.items()}
+        return needed if self._judge(turn, index_set, needed) else pages
+
+    def _judge(self, turn: _Turn, index_set: str, pages: Mapping[str, Sequence[ScoredChunk]]) -> bool:
+        """Asks the registry about documents that were not judged yet; False when it is silent or has moved on."""
         found = {chunk.record.document_id for page in pages.values() for chunk in page}
         new = sorted(found.difference(turn.accepted, turn.unsettled))
         if not new and not turn.assumed:
-            return
+            return True
         try:
             epoch, entries = self._read_entries(turn, index_set, new)
         except StoreDown:
             turn.unverified = True
-            return
+            return False
         if turn.moved:
-            return
+            return False
         verdict = judge(turn.position, epoch, entries, new)
         turn.accepted.update(verdict.accepted)
         turn.unsettled.update(verdict.unsettled)
         turn.entries.update((document_id, entry) for document_id, entry in entries.items() if document_id in verdict.accepted)
+        return True
 
     def _read_entries(self, turn: _Turn, index_set: str, document_ids: Sequence[str]) -> tuple[int, dict[str, Entry]]:
         if not turn.assumed:
@@ -252,6 +265,10 @@ def _accept_unverified(turn: _Turn, pages: Mapping[str, Sequence[ScoredChunk]], 
     turn.unsettled.clear()
 
 
+def _all_are_live(turn: _Turn, page: Sequence[ScoredChunk]) -> bool:
+    return all(turn.accepted.get(found.record.document_id) == found.record.generation for found in page)
+
+
 def _sort_out(turn: _Turn, pages: Mapping[str, Sequence[ScoredChunk]]) -> bool:
     """Splits pages into what the query may show and what stands in its way; True when there is more of the latter than before."""
     before = len(turn.dead)
@@ -272,5 +289,9 @@ def _has_too_few(retriever: Retriever, page: Sequence[ScoredChunk] | None, live:
 
 
 def _ranked(strategy: str, chunks: Sequence[ScoredChunk], limit: int) -> list[Candidate]:
-    ordered = sorted(chunks, key=lambda found: (-found.score, found.record.document_id, found.record.index))
-    return [Candidate(strategy, rank, found.score, found.record) for rank, found in enumerate(ordered[:limit], start=1)]
+    return [Candidate(strategy, rank, found.score, found.record) for rank, found in enumerate(chunks[:limit], start=1)]
+
+
+def _place(found: ScoredChunk) -> tuple[float, str, int]:
+    """Best first; equal scores by document, then by place in it, whatever order a store has for them."""
+    return -found.score, found.record.document_id, found.record.index

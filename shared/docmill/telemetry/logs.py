@@ -32,4 +32,5 @@ def configure_logs(*, level: str = "info", as_json: bool = False, stream: TextIO
         logger_factory=structlog.WriteLoggerFactory(file=out),
         cache_logger_on_first_use=False,
     )
-    logging.basicConfig(stream=out, level=max(number, logging.WARNING), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(stream=out, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger().setLevel(max(number, logging.WARNING))

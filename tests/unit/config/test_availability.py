@@ -36,3 +36,23 @@ def test_a_semantic_strategy_is_refused_when_it_is_needed(tmp_path: Path) -> Non
     (kb,) = load(tmp_path, knowledge_base(strategy)).knowledge_bases
     with pytest.raises(NotAvailable, match=r"^rag\.notes\.strategies\[0\]\.type: `semantic-embeddings` is not available yet"):
         require_available(kb)
+
+
+def test_limits_that_are_not_kept_yet_are_named_and_the_knowledge_base_works(tmp_path: Path) -> None:
+    models = "models: {m: {provider: openai, model: x, requests_per_minute: 5, tokens_per_minute: 9}}\n"
+    strategy = (
+        "{type: chunked-embeddings, embedding_model: m, vector_dimensions: 8, max_embedding_concurrency: 1, max_indexing_concurrency: 2}"
+    )
+    text = models + knowledge_base(strategy, "    max_tokens_per_run: 1000\n")
+    assert parts(tmp_path, text) == [
+        ("models.m.requests_per_minute", False),
+        ("models.m.tokens_per_minute", False),
+        ("rag.notes.strategies[0].max_embedding_concurrency", False),
+        ("rag.notes.strategies[0].max_indexing_concurrency", False),
+        ("rag.notes.max_tokens_per_run", False),
+    ]
+
+
+def test_code_aware_chunking_is_named_and_the_knowledge_base_works(tmp_path: Path) -> None:
+    text = knowledge_base("{type: bm25, chunking: {code_aware: true}}")
+    assert parts(tmp_path, text) == [("rag.notes.strategies[0].chunking.code_aware", False)]

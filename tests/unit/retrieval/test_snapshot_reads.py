@@ -362,3 +362,26 @@ def test_a_registry_that_falls_silent_while_nothing_is_committed_marks_the_answe
     assert read_texts(library, reader) == (["apple one"], True)
     registry.entries_down = registry.positions_down = False
     assert read_texts(library, reader) == (["apple one"], False)
+
+
+def test_a_dead_chunk_behind_those_that_are_shown_costs_no_other_search(library: Library) -> None:
+    for number in range(WORDS.limit):
+        library.put(f"live{number}", "apple")
+    library.write(library.begin("dead"), "apple and many other words that make it longer and worse")
+    counted = Interrupted(library.retrievers()[0])
+    assert len(found_texts(library, counted)) == WORDS.limit
+    assert counted.searches == 1
+
+
+def test_a_document_that_changes_behind_those_that_are_shown_costs_no_other_search(library: Library) -> None:
+    for number in range(WORDS.limit):
+        library.put(f"live{number}", "apple")
+    library.put("busy", "apple and many other words that make it longer and worse")
+
+    def change_twice() -> None:
+        for _ in range(2):
+            library.put("busy", "apple and many other words that make it longer and worse again")
+
+    during = Interrupted(library.retrievers()[0], after=[change_twice])
+    outcome = library.searcher(StillClock(), [during]).search(SearchRequest("apple"))
+    assert (during.searches, len(outcome.hits), outcome.freshness.dropped) == (1, WORDS.limit, 0)

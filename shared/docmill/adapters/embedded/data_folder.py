@@ -97,6 +97,19 @@ class DataFolder:
         """Log files."""
         return self.path / "logs"
 
+    def require_there(self) -> None:
+        """Looks whether the folder is still the one that was opened.
+
+        Raises:
+            DataFolderError: it was removed or replaced; what is written now would be lost.
+        """
+        try:
+            there = os.path.samestat(os.stat(self.path / _LOCK), os.fstat(self._lock.descriptor))
+        except OSError:
+            there = False
+        if not there:
+            raise DataFolderError(f"The data folder {self.path} was removed or replaced while docmill used it: start docmill again.")
+
     def announce(self, url: str) -> None:
         """Lets other commands find this process at ``url``.
 
