@@ -28,7 +28,11 @@ rag:
     docs: [{docs}]
     {more}
     strategies:
-      - {{type: chunked-embeddings, embedding_model: local/wordllama-256, threshold: 0.0, limit: 20, chunking: {{size: {size}, overlap: 0}}}}
+      - type: chunked-embeddings
+        embedding_model: local/wordllama-256
+        threshold: 0.0
+        limit: 20
+        chunking: {{size: {size}, overlap: 0}}
       - {{type: bm25, limit: 20, chunking: {{size: {size}, overlap: 0}}}}
 """
 
@@ -224,8 +228,8 @@ class RunningDocmill:
 
     def __exit__(self, kind: object, error: object, traceback: object) -> None:
         if kind is not None:
-            print("$", " ".join(self.command))
-            print(self.said)
+            print("$", " ".join(self.command))  # noqa: T201  # shown with the failure
+            print(self.said)  # noqa: T201
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
             self.kill()

@@ -156,7 +156,7 @@ class Watcher:
         known = self._is_known(document_id)
         if known or self._may_belong(path):
             yield document_id
-        if not known:  # a folder may have been here before
+        if not known and path not in self.selection.starts:  # a folder may have been here before; a root that went proves nothing
             yield from self._known_below(path)
 
     def _may_belong(self, path: bytes) -> bool:

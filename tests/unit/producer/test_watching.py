@@ -135,6 +135,12 @@ def test_a_folder_is_looked_at_a_second_time_since_it_may_have_been_filled_befor
     assert watched.sent() == []
 
 
+def test_a_root_that_went_plans_nothing(tmp_path: Path) -> None:
+    watched = Watched(tmp_path, tmp_path / "root")
+    watched.index("root/a.md")
+    assert watched.take("root") == []
+
+
 def test_where_no_root_is_there_nothing_can_be_watched(tmp_path: Path) -> None:
     with pytest.raises(RootUnavailable):
         Watched(tmp_path, tmp_path / "missing").watcher.watch(threading.Event())

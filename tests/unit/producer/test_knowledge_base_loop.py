@@ -1,0 +1,117 @@
+"""The producer's loop over one knowledge base when things go wrong; registry, ledger and queue are the twins in memory."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from docmill.documents.selection import Selection
+from docmill.domain.runs import Run, RunState
+from docmill_services.producer.knowledge_base_loop import WATCHING, KnowledgeBaseLoop, Window
+from support.indexing_world import World
+from support.trees import bm25, knowledge_base, plant
+from support.waiting import wait_until
+
+
+class Serving:
+    """A loop in a thread, and a worker that does what it plans."""
+
+    def __init__(self, folder: Path, *, watch: bool) -> None:
+        self.world = World()
+        self.stopping = threading.Event()
+        kb = knowledge_base(folder, strategies=(bm25("words"),))
+        self.selection = Selection(kb, None)
+        states = {"kb": self.world.state}
+        window = Window(1000, states)
+        self.loop = KnowledgeBaseLoop(kb, self.world.state, self.world.tasks, self.selection, window, self.stopping, watch=watch)
+        self.threads = [threading.Thread(target=target, daemon=True) for target in (self.loop.serve, self._work)]
+
+    def start(self) -> None:
+        for thread in self.threads:
+            thread.start()
+
+    def stop(self) -> None:
+        self.stopping.set()
+        for thread in self.threads:
+            thread.join(10.0)
+            assert not thread.is_alive()
+
+    def ended(self, run: Run) -> Run:
+        wait_until(lambda: self._run(run).state.final, "the run to end")
+        return self._run(run)
+
+    def _run(self, run: Run) -> Run:
+        found = self.world.state.ledger.run(run.id)
+        assert found is not None
+        return found
+
+    def _work(self) -> None:
+        while not self.stopping.wait(0.01):
+            self.world.work()
+
+
+@pytest.fixture
+def stopped(tmp_path: Path) -> Iterator[Serving]:
+    serving = Serving(tmp_path, watch=False)
+    yield serving
+    serving.stop()
+
+
+def test_a_defect_during_a_scan_ends_the_run_with_its_reason_and_the_next_run_is_carried_out(
+    stopped: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(tmp_path, ["a.md"])
+
+    def fail(*_: object) -> bool:
+        raise ZeroDivisionError("a defect")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Selection, "takes", fail)
+        run, _ = stopped.world.state.ledger.start_run()
+        stopped.start()
+        ended = stopped.ended(run)
+    assert ended.state is RunState.FAILED
+    assert "ZeroDivisionError: a defect" in ended.error
+    again, _ = stopped.world.state.ledger.start_run()
+    assert stopped.ended(again).state is RunState.COMPLETE
+
+
+@pytest.fixture
+def watching(tmp_path: Path) -> Iterator[Serving]:
+    plant(tmp_path, ["a.md"])
+    serving = Serving(tmp_path, watch=True)
+    yield serving
+    serving.stop()
+
+
+def test_changes_are_noticed_before_the_first_scan_begins(watching: Serving) -> None:
+    run, _ = watching.world.state.ledger.start_run()
+    watching.start()
+    assert watching.ended(run).state is RunState.COMPLETE
+    assert watching.world.state.registry.noted(WATCHING) is not None
+    assert not watching.world.state.ledger.wants_another_pass(run.id)
+
+
+def test_a_watcher_that_failed_is_started_again_and_asks_for_a_full_pass(
+    watching: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, _ = watching.world.state.ledger.start_run()
+    watching.start()
+    watching.ended(run)
+    failed = threading.Event()
+    real = Selection.strategies_for
+
+    def fail_once(selection: Selection, path: bytes) -> tuple[str, ...]:
+        if path.endswith(b"b.md") and not failed.is_set():
+            failed.set()
+            raise ZeroDivisionError("a defect")
+        return real(selection, path)
+
+    monkeypatch.setattr(Selection, "strategies_for", fail_once)
+    plant(tmp_path, ["b.md"])
+    assert failed.wait(10.0)
+    wait_until(lambda: (last := watching.world.state.ledger.current_run()) is not None and last.id != run.id, "another run")
+    last = watching.world.state.ledger.current_run()
+    assert last is not None
+    assert watching.ended(last).counters["seen"] == 2
