@@ -103,9 +103,7 @@ def _time_to_searchable(service: EmbeddedService, folder: Path) -> float:
         path.write_text(f"# Changed\n\nIt says {word} now.\n", encoding="utf-8")
         saved = time.perf_counter()
         target = opened.index_sets.served()
-        while not service.engine.lexical.search(
-            target.index("bm25"), word, 1, k1=1.5, b=0.75, threshold=0.0, chunk_filter=ChunkFilter()
-        ):
+        while not service.engine.lexical.search(target.index("bm25"), word, 1, k1=1.5, b=0.75, threshold=0.0, chunk_filter=ChunkFilter()):
             if time.perf_counter() - saved > 30:
                 raise SystemExit(f"{path} was not indexed within 30 s")
             threading.Event().wait(0.005)

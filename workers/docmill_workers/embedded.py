@@ -97,7 +97,7 @@ def _reconcilers(engine: Engine, keeper: LeaseKeeper, committer: Committer) -> d
 
 
 def _reconcile(reconcilers: Mapping[str, Reconciler], keeper: LeaseKeeper, message: TaskMessage) -> None:
-    """A message of a knowledge base that is configured no longer is dropped, and any while the process stops; the ledger keeps the entry."""
+    """Drops a message of a knowledge base that is configured no longer, and any while the process stops: the ledger keeps the entry."""
     reconciler = reconcilers.get(message.knowledge_base)
     if reconciler is not None and not keeper.stopped:
         reconciler.reconcile(message)

@@ -28,6 +28,9 @@ _POLL_SECONDS = 0.05
 #: What one document failed of and every other one would.
 _ENDS_A_RUN: Final = (ProviderPermanent, DiskFull)
 
+_ROOTS_MISSING: Final = "failed.root_unavailable"
+_NOT_READ: Final = "failed.unreadable"
+
 T = TypeVar("T")
 
 
@@ -65,6 +68,7 @@ class Pass:
         started = time.monotonic()
         ledger = self.state.ledger
         scan = self.scan()
+        self._count_anew(run_id)
         try:
             seen = self._plan_additions(run_id, scan, started)
             if scan.unavailable and not seen:
@@ -87,13 +91,24 @@ class Pass:
         run = ledger.run(run_id)
         return run.state if run is not None else RunState.CANCELLED
 
+    def _count_anew(self, run_id: str) -> None:
+        """A scan that was broken off begins again with its run, and counts its files again; what was done since was planned by then."""
+        run = self.state.ledger.run(run_id)
+        if run is None or not run.counters.get("seen"):
+            return
+        before = run.counters
+        done = sum(count for name, count in before.items() if name in ("indexed", "empty") or name.startswith("skipped."))
+        reset = dict.fromkeys(("seen", "unchanged", "planned", _ROOTS_MISSING, _NOT_READ), 0) | {"unchanged": -done, "planned": done}
+        changes = {name: wanted - before.get(name, 0) for name, wanted in reset.items()}
+        self.state.ledger.count(run_id, {name: change for name, change in changes.items() if change})
+
     def _report(self, run_id: str, scan: Scan) -> None:
         """Says what could not be scanned; its documents stay as they are, and the run does not count as free of errors."""
         for path, error in scan.unavailable.items():
             _log.warning("root_unavailable", knowledge_base=self.knowledge_base, root=os.fsdecode(path), error=str(error))
         for unreadable in scan.unreadable:
             _log.warning("not_scanned", path=os.fsdecode(unreadable.path), reason=unreadable.message)
-        missing = {"failed.root_unavailable": len(scan.unavailable), "failed.unreadable": len(scan.unreadable)}
+        missing = {_ROOTS_MISSING: len(scan.unavailable), _NOT_READ: len(scan.unreadable)}
         self.state.ledger.count(run_id, {name: count for name, count in missing.items() if count})
 
     def _plan_additions(self, run_id: str, scan: Scan, started: float) -> "array[int]":

@@ -41,7 +41,9 @@ class FileSource:
         """See ``Source.read``."""
         path = self.path(document_id)
         try:
-            source = read_source(path, self.selection.root_paths, max_bytes=self._knowledge_base.max_file_size_bytes, now_seconds=time.time())
+            source = read_source(
+                path, self.selection.root_paths, max_bytes=self._knowledge_base.max_file_size_bytes, now_seconds=time.time()
+            )
         except FileNotFoundError:
             self._require_root(path)
             return None

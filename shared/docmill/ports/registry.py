@@ -159,9 +159,10 @@ class RunLedger(Protocol):
     def enqueue(self, document_ids: Sequence[str], lane: Lane, *, run_id: str = "") -> list[TaskMessage]:
         """Plans work on documents; the caller sends the messages that are returned.
 
-        Leased, or begun and not sent again yet: the document is noted as dirty and no message is returned. An entry that is there stays, without a message, except that a
-        live change of a document that waits in bulk gets a new ticket and a live message. Otherwise there is a new entry with a new ticket.
-        For a run that has ended nothing is planned. ``ValueError`` for an empty id or one with a line break.
+        Leased, or begun and not sent again yet: the document is noted as dirty and no message is returned. An entry that is there stays,
+        without a message, except that a live change of a document that waits in bulk gets a new ticket and a live message. Otherwise there
+        is a new entry with a new ticket. For a run that has ended nothing is planned. ``ValueError`` for an empty id or one with a line
+        break.
         """
         ...
 

@@ -32,5 +32,19 @@ def configure_logs(*, level: str = "info", as_json: bool = False, stream: TextIO
         logger_factory=structlog.WriteLoggerFactory(file=out),
         cache_logger_on_first_use=False,
     )
-    logging.basicConfig(stream=out, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    handler = logging.StreamHandler(out)
+    handler.setFormatter((logging.Formatter if number == logging.DEBUG else _OneLine)("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(handlers=[handler])
     logging.getLogger().setLevel(max(number, logging.WARNING))
+
+
+class _OneLine(logging.Formatter):
+    """Names an error where it would show how the library came to it: a broken connection or a full disk is no defect of its code."""
+
+    def formatException(self, ei: "logging._SysExcInfoType") -> str:  # noqa: N802  # the name is the base class's
+        """The kind of the error and what it says."""
+        return f"  {ei[0].__name__}: {ei[1]}" if ei[0] is not None else ""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line."""
+        return " ".join(super().format(record).split("\n"))

@@ -77,6 +77,18 @@ def test_a_defect_during_a_scan_ends_the_run_with_its_reason_and_the_next_run_is
     assert stopped.ended(again).state is RunState.COMPLETE
 
 
+def test_a_scan_that_was_broken_off_does_not_count_its_files_twice(stopped: Serving, tmp_path: Path) -> None:
+    plant(tmp_path, ["a.md", "b.md", "c.md"])
+    for name in ("a.md", "b.md", "c.md"):
+        stopped.world.source.put(name, name)
+    run, _ = stopped.world.state.ledger.start_run()
+    stopped.world.state.ledger.count(run.id, {"seen": 2, "planned": 2, "failed.unreadable": 1})
+    stopped.start()
+    ended = stopped.ended(run)
+    assert ended.state is RunState.COMPLETE
+    assert (ended.counters["seen"], ended.counters["planned"], ended.counters["indexed"]) == (3, 3, 3)
+
+
 @pytest.fixture
 def watching(tmp_path: Path) -> Iterator[Serving]:
     plant(tmp_path, ["a.md"])

@@ -38,7 +38,7 @@ class CeleryTaskQueue:
                         producer=producer,
                         ignore_result=True,
                     )
-        except (OperationalError, redis.ConnectionError, redis.TimeoutError, OSError) as error:
+        except (OperationalError, redis.RedisError, OSError) as error:
             raise StoreDown(f"the broker does not answer: {error}") from error
 
     def depth(self) -> QueueDepth:
@@ -49,7 +49,7 @@ class CeleryTaskQueue:
             pipeline.llen(QUEUES[Lane.BULK])
             pipeline.hlen(_UNACKED)
             live, bulk, unacknowledged = pipeline.execute()
-        except (redis.ConnectionError, redis.TimeoutError) as error:
+        except redis.RedisError as error:
             raise StoreDown(f"the broker does not answer: {error}") from error
         return QueueDepth(live, bulk, unacknowledged)
 
@@ -57,5 +57,5 @@ class CeleryTaskQueue:
         """See ``TaskQueue.purge``."""
         try:
             self._client.delete(*QUEUES.values(), _UNACKED, _UNACKED_INDEX)
-        except (redis.ConnectionError, redis.TimeoutError) as error:
+        except redis.RedisError as error:
             raise StoreDown(f"the broker does not answer: {error}") from error
