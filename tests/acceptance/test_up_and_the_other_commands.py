@@ -165,9 +165,9 @@ def test_without_a_running_one_commands_open_the_data_folder(stopped: Library) -
 
 
 def test_commands_that_open_the_data_folder_at_once_take_turns(stopped: Library) -> None:
-    with ThreadPoolExecutor(3) as threads:
-        answers = list(threads.map(lambda _: stopped.command("search", "second"), range(3)))
-    assert [answer.returncode for answer in answers] == [0, 0, 0], [answer.stderr for answer in answers]
+    with ThreadPoolExecutor(2) as threads:
+        answers = list(threads.map(lambda _: stopped.command("search", "second"), range(2)))
+    assert [answer.returncode for answer in answers] == [0, 0], [answer.stderr for answer in answers]
 
 
 def test_changes_while_it_was_stopped_are_picked_up_and_a_rename_embeds_nothing(stopped: Library) -> None:
@@ -176,14 +176,12 @@ def test_changes_while_it_was_stopped_are_picked_up_and_a_rename_embeds_nothing(
     assert stopped.command("index", stopped.configuration).returncode == 0
     (stopped.docs / "removed.md").unlink()
     (stopped.docs / "renamed.md").rename(stopped.docs / "new name.md")
+    (stopped.docs / "edited.md").write_text("# edited\n\nThe edited file, another one.\n")
     answer = stopped.command("index", stopped.configuration, "--json")
     assert answer.returncode == 0, answer.stderr
     counters = json.loads(answer.stdout)["kb"]["counters"]
-    assert (counters["removed"], counters["indexed"]) == (2, 1)
-    assert (counters.get("embedded", 0), counters["reused"]) == (0, 1)
-    (stopped.docs / "edited.md").write_text("# edited\n\nThe edited file, another one.\n")
-    again = stopped.command("index", stopped.configuration, "--json")
-    assert json.loads(again.stdout)["kb"]["counters"]["indexed"] == 1
+    assert (counters["removed"], counters["indexed"]) == (2, 2)
+    assert (counters["embedded"], counters["reused"]) == (1, 1)  # the edited one, and the renamed one
     nothing = json.loads(stopped.command("index", stopped.configuration, "--json").stdout)["kb"]["counters"]
     assert nothing["seen"] >= 6
     assert nothing.get("indexed", 0) == nothing.get("embedded", 0) == nothing.get("removed", 0) == 0

@@ -127,7 +127,7 @@ def state_of(running: RunningDocmill, run: str) -> dict[str, Any] | None:
 
 def test_killed_at_random_moments_it_converges_to_the_disk(tmp_path: Path) -> None:
     world = World(tmp_path, new_seed())
-    for turn in range(5):
+    for turn in range(4):
         with world.docmill() as running:
             if turn:
                 _ = running.url

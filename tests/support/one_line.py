@@ -28,10 +28,15 @@ for arguments in json.load(sys.stdin):
 """
 
 
-def run_each(calls: Sequence[Sequence[str]], cwd: Path, seconds: float = 120.0) -> "list[subprocess.CompletedProcess[str]]":
-    """Runs the program once for each of ``calls``, one after the other, at a fraction of what each costs to start by itself."""
+def run_each(
+    calls: Sequence[Sequence[str]], cwd: Path, seconds: float = 120.0, prefix: Sequence[str] = ()
+) -> "list[subprocess.CompletedProcess[str]]":
+    """Runs the program once for each of ``calls``, one after the other, at a fraction of what each costs to start by itself.
+
+    ``prefix`` is a command that runs it, such as ``setpriv``.
+    """
     done = subprocess.run(
-        [sys.executable, "-c", _SCRIPT],
+        [*prefix, sys.executable, "-c", _SCRIPT],
         input=json.dumps(calls),
         cwd=cwd,
         env=environment(),
