@@ -68,6 +68,9 @@ REQUEST_CODES: Final[Mapping[str, int]] = {
 }
 
 _FOLDERS: Final = re.compile(r"(?<![\w.:/~-])/(?:[^\s/:'\"]+/)+")
+#: RFC 9110's words, which older Pythons do not have: a title is the same on each of them.
+_TITLES: Final = {413: "Content Too Large", 416: "Range Not Satisfiable", 422: "Unprocessable Content"}
+
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,7 @@ class RefusedRequest(HTTPException):
 def request_problem(code: str, detail: str, errors: Sequence[FieldError] = ()) -> Problem:
     """The problem of one of ``REQUEST_CODES``."""
     status = REQUEST_CODES[code]
-    return Problem(code, status, HTTPStatus(status).phrase, detail, errors)
+    return Problem(code, status, _TITLES.get(status) or HTTPStatus(status).phrase, detail, errors)
 
 
 def problem_of(error: DocmillError) -> Problem:

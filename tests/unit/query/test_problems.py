@@ -49,7 +49,7 @@ def test_a_problem_document_has_the_fields_of_rfc_9457() -> None:
     problem = request_problem("request.invalid", "limit: wrong", [FieldError("limit", "wrong")])
     assert json.loads(problem_body(problem, "id1")) == {
         "type": "urn:docmill:problem:request.invalid",
-        "title": "Unprocessable Entity",
+        "title": "Unprocessable Content",
         "status": 422,
         "code": "request.invalid",
         "detail": "limit: wrong",

@@ -1,13 +1,15 @@
-"""Where the Valkey server listens: in its folder, or, since a socket's path has a short limit, in a private temporary folder."""
+"""Where the Valkey server listens: in its folder, or in a private temporary one where that path is too long or does not fit into a URL."""
 
 import contextlib
 import os
+import re
 import stat
 import tempfile
 from pathlib import Path
 from typing import Final
 
 _LONGEST_BYTES: Final = 100  # sockaddr_un holds 104 bytes on macOS and 108 on Linux, the closing zero among them
+_PLAIN: Final = re.compile(r"[A-Za-z0-9._/-]+")  # clients take the path as part of a URL, where other characters have a meaning
 _NAME: Final = "valkey.sock"
 _POINTER: Final = "socket-folder"
 _PREFIX: Final = "docmill-"
@@ -25,7 +27,7 @@ def make_socket_path(folder: Path) -> Path:
         OSError: no temporary folder can be made.
     """
     remove_socket(folder)
-    if fits(folder / _NAME):
+    if fits(folder / _NAME) and _PLAIN.fullmatch(str(folder / _NAME)):
         return folder / _NAME
     private = Path(tempfile.mkdtemp(prefix=_PREFIX))  # mode 0700, a name that cannot be guessed
     (folder / _POINTER).write_bytes(os.fsencode(private))
