@@ -64,10 +64,13 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 @pytest.fixture
-def place(indexed: Place, tmp_path: Path) -> Iterator[Place]:
+def place(indexed: Place, tmp_path: Path) -> Place:
     """A copy that a test may damage."""
-    shutil.copytree(indexed.base, tmp_path / "place")
-    yield Place(tmp_path / "place")
+    copied = Place(tmp_path / "place")
+    shutil.copytree(indexed.base, copied.base)
+    origin = copied.data / "origin.json"
+    origin.write_text(origin.read_text(encoding="utf-8").replace(str(indexed.base), str(copied.base)), encoding="utf-8")
+    return copied
 
 
 def test_a_data_folder_of_a_newer_version_is_refused_by_every_verb_and_kept(place: Place) -> None:
@@ -164,7 +167,9 @@ def test_what_cannot_be_a_data_folder_is_refused_and_left_as_it_is(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "name", ["with spaces ünïcödé 名前", "/".join(["p" * 100] * 3), "new\nline", "-x"], ids=["words", "long", "line", "dash"]
+    "name",
+    ["with spaces ünïcödé 名前", "/".join(["p" * 100] * 3), "new\nline", "-x", "a?b#c%41&d", "quote'\"\\`$(id)", os.fsdecode(b"\xff")],
+    ids=ascii,
 )
 def test_a_data_folder_may_be_called_anything(indexed: Place, tmp_path: Path, name: str) -> None:
     where = str(tmp_path / name)
@@ -198,7 +203,7 @@ def test_a_data_folder_among_the_documents_is_never_indexed(tmp_path: Path) -> N
     ("part", "says"),
     [
         (".", "cannot be written (Permission denied): allow it, or name another one with --data-dir"),
-        ("valkey", "cannot be written (Permission denied): allow it, or name another one with --data-dir"),
+        ("valkey", "may not use its files (Failed opening Unix socket: bind: Permission denied): allow it, or name another folder"),
         ("origin.json", "origin.json cannot be read (Permission denied)"),
         ("../docmill.yaml", "docmill.yaml: cannot be read: Permission denied"),
     ],

@@ -17,7 +17,7 @@ from docmill.adapters.embedded.data_folder import check_data_folder, running_ser
 from docmill.bootstrap import check_embedded_engine, check_embedded_server, check_embedding_model
 from docmill.config import Configuration, Settings, missing_roots, unavailable_parts
 from docmill.domain.errors import DocmillError, ExitCode
-from docmill_services.cli.finding import origin_of
+from docmill_services.cli.finding import origin_to_ask
 from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir
 from docmill_services.cli.output import out, print_json
 
@@ -54,7 +54,7 @@ def _findings(config: Path | None, data_dir: Path) -> Iterator[Finding]:
     yield from _try("settings", _settings)
     configuration: Configuration | None = None
     try:
-        configuration = origin_of(None, config, data_dir, None).configuration()
+        configuration = origin_to_ask(config, data_dir).configuration()
         yield Finding("configuration", "ok", ", ".join(kb.name for kb in configuration.knowledge_bases))
     except DocmillError as error:
         yield Finding("configuration", "failed" if config is not None else "warning", str(error))

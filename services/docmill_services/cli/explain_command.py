@@ -11,7 +11,7 @@ from docmill.documents.identity import document_id_of
 from docmill.documents.selection import Selection, Verdict
 from docmill.domain.errors import DocumentUnknown, ExitCode
 from docmill_services.cli.api import ApiError, open_api
-from docmill_services.cli.finding import knowledge_base_name, origin_of
+from docmill_services.cli.finding import knowledge_base_name, origin_to_ask
 from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir, KnowledgeBaseName
 from docmill_services.cli.output import out, print_json
 
@@ -24,7 +24,7 @@ def explain(
     as_json: AsJson = False,
 ) -> int:
     """Say whether a file is indexed, with its chunks, or why it is not, with the rule that decided."""
-    origin = origin_of(None, config, data_dir, None)
+    origin = origin_to_ask(config, data_dir)
     configuration = origin.configuration()
     name = knowledge_base_name(configuration, kb)
     specification = next(one for one in configuration.knowledge_bases if one.name == name)

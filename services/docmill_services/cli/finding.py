@@ -1,6 +1,7 @@
 """Finding: which configuration and which data folder a command means."""
 
 from pathlib import Path
+from typing import NoReturn
 
 from docmill.config.loading import Configuration, find_configuration
 from docmill.domain.errors import ConfigurationNotFound, UsageError
@@ -9,8 +10,19 @@ from docmill_services.origin import Origin
 DEFAULT_DATA_DIR = Path(".docmill")
 
 
-def origin_of(target: Path | None, config: Path | None, data_dir: Path, name: str | None) -> Origin:
-    """What a command works on: the path or ``--config``, else what the data folder was made for, else ``docmill.yaml`` upwards.
+def origin_to_ask(config: Path | None, data_dir: Path) -> Origin:
+    """What a command that asks is about: ``--config``, else what the data folder was made for, else ``docmill.yaml`` upwards.
+
+    Raises:
+        ConfigurationNotFound: nothing was named or found.
+    """
+    if config is not None:
+        return _named(config, None)
+    return Origin.saved(data_dir) or _found() or _nothing(data_dir)
+
+
+def origin_to_index(target: Path | None, config: Path | None, data_dir: Path, name: str | None) -> Origin:
+    """What to index: the path or ``--config``, else ``docmill.yaml`` upwards, else what the data folder was made for.
 
     Raises:
         UsageError: two things were named, or a name was given to what has one.
@@ -21,12 +33,15 @@ def origin_of(target: Path | None, config: Path | None, data_dir: Path, name: st
     chosen = target or config
     if chosen is not None:
         return _named(chosen, name)
-    saved = Origin.saved(data_dir)
-    if saved is not None:
-        return saved
+    return _found() or Origin.saved(data_dir) or _nothing(data_dir)
+
+
+def _found() -> Origin | None:
     found = find_configuration(Path.cwd())
-    if found is not None:
-        return Origin(config=found)
+    return None if found is None else Origin(config=found)
+
+
+def _nothing(data_dir: Path) -> NoReturn:
     raise ConfigurationNotFound(f"no docmill.yaml here or above, and nothing was indexed into {data_dir} yet; run: docmill up FOLDER")
 
 

@@ -21,9 +21,12 @@ class LogLevelName(StrEnum):
 Config = Annotated[
     Path | None, typer.Option("--config", help="Configuration file; else what was indexed last, else docmill.yaml here or above.")
 ]
+ConfigToIndex = Annotated[
+    Path | None, typer.Option("--config", help="Configuration file; else docmill.yaml here or above, else what was indexed last.")
+]
 DataDir = Annotated[Path, typer.Option("--data-dir", help="Where the indexes are kept.")]
 KnowledgeBaseName = Annotated[str | None, typer.Option("--kb", help="Knowledge base; needed where several are configured.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 LogLevel = Annotated[LogLevelName, typer.Option("--log-level", case_sensitive=False, help="From which level on the log is written.")]
 
-__all__ = ["DEFAULT_DATA_DIR", "AsJson", "Config", "DataDir", "KnowledgeBaseName", "LogLevel", "LogLevelName"]
+__all__ = ["DEFAULT_DATA_DIR", "AsJson", "Config", "ConfigToIndex", "DataDir", "KnowledgeBaseName", "LogLevel", "LogLevelName"]

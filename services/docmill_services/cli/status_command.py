@@ -7,14 +7,14 @@ from rich.text import Text
 
 from docmill.domain.errors import ExitCode
 from docmill_services.cli.api import open_api
-from docmill_services.cli.finding import origin_of
+from docmill_services.cli.finding import origin_to_ask
 from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir
 from docmill_services.cli.output import out, print_json
 
 
 def status(config: Config = None, data_dir: DataDir = DEFAULT_DATA_DIR, as_json: AsJson = False) -> int:
     """Show how every knowledge base stands."""
-    with open_api(origin_of(None, config, data_dir, None), data_dir) as api:
+    with open_api(origin_to_ask(config, data_dir), data_dir) as api:
         found = api.get("/v1/knowledge-bases")
     if as_json:
         print_json(found)

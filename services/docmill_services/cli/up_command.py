@@ -18,9 +18,9 @@ from docmill.config.settings import Settings
 from docmill.domain.errors import ConfigurationNotFound, DataFolderInUse, ExitCode
 from docmill.domain.runs import Run, RunState
 from docmill.telemetry.logs import configure_logs
-from docmill_services.cli.finding import origin_of
+from docmill_services.cli.finding import origin_to_index
 from docmill_services.cli.index_over_http import index_over_http
-from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir, LogLevel, LogLevelName
+from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, ConfigToIndex, DataDir, LogLevel, LogLevelName
 from docmill_services.cli.output import print_json, say
 from docmill_services.cli.progress import follow, summary_of
 from docmill_services.embedded import EmbeddedService
@@ -38,13 +38,13 @@ def up(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = DEFAULT_PORT,
     once: Annotated[bool, typer.Option("--once", help="Index, and end when the run is complete.")] = False,
     no_watch: Annotated[bool, typer.Option("--no-watch", help="Do not follow changes of files.")] = False,
-    config: Config = None,
+    config: ConfigToIndex = None,
     data_dir: DataDir = DEFAULT_DATA_DIR,
     log_level: LogLevel = LogLevelName.WARNING,
 ) -> int:
     """Index a folder or what a configuration names, keep it true while files change, and answer searches."""
     configure_logs(level=log_level)
-    origin = origin_of(target, config, data_dir, name)
+    origin = origin_to_index(target, config, data_dir, name)
     configuration = _readable(origin)
     watch = not (no_watch or once)
     with _stop_signal() as stopping, _service(configuration, origin, data_dir, watch=watch, log_level=log_level) as service:
@@ -68,14 +68,14 @@ def up(
 def index(
     target: Annotated[Path | None, typer.Argument(help="A folder to index, or a configuration file.", show_default=False)] = None,
     name: Annotated[str | None, typer.Option(help="Name of a folder's knowledge base.")] = None,
-    config: Config = None,
+    config: ConfigToIndex = None,
     data_dir: DataDir = DEFAULT_DATA_DIR,
     as_json: AsJson = False,
     log_level: LogLevel = LogLevelName.WARNING,
 ) -> int:
     """Index once and end; the exit code says how the run ended. Beside a running docmill it asks that one for a run."""
     configure_logs(level=log_level)
-    origin = origin_of(target, config, data_dir, name)
+    origin = origin_to_index(target, config, data_dir, name)
     configuration = _readable(origin)
     with _stop_signal() as stopping:
         running = running_server(data_dir)

@@ -72,7 +72,6 @@ _FOLDERS: Final = re.compile(r"(?<![\w.:/~-])/(?:[^\s/:'\"]+/)+")
 _TITLES: Final = {413: "Content Too Large", 416: "Range Not Satisfiable", 422: "Unprocessable Content"}
 
 
-
 @dataclass(frozen=True, slots=True)
 class FieldError:
     """What is wrong with one field; ``field`` is its path with dots, "" for the body itself."""
