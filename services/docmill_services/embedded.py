@@ -10,9 +10,10 @@ import structlog
 
 from docmill.bootstrap import Engine
 from docmill.domain.errors import DocmillError, ServiceDown, StoreDown
-from docmill.domain.runs import Run, RunState
+from docmill.domain.runs import Run
+from docmill.indexing.index_sets import WATCHING
 from docmill.indexing.sweeping import sweep_safely
-from docmill_services.embedded_backend import WATCHING, serve_engine
+from docmill_services.embedded_backend import end_interrupted_runs, serve_engine
 from docmill_services.origin import Origin
 from docmill_services.producer_process import ProducerProcess
 from docmill_services.query.serve import RunningServer
@@ -27,8 +28,8 @@ _POLL_SECONDS = 0.05
 class WorkerThreads(Protocol):
     """What the worker package starts in this process."""
 
-    def in_work(self) -> int:
-        """How many documents are in work."""
+    def check(self) -> None:
+        """Raises ``ServiceDown`` when one of them has ended by itself."""
         ...
 
     def stop(self, timeout_seconds: float) -> None:
@@ -78,9 +79,8 @@ class EmbeddedService:
         if self._http is not None:
             self.engine.data_folder.announce(self._http.url)
         self.engine.take_up_the_work()
-        for opened in self.engine.knowledge_bases.values():
-            opened.state.registry.note(WATCHING, None)  # a process that was killed left its note
-        self._end_interrupted_runs()
+        end_interrupted_runs(self.engine)
+        self._start_runs()
         self.engine.send_outstanding()
         self._workers = start_worker_threads(self.engine)
         if self._producer is None:
@@ -93,7 +93,7 @@ class EmbeddedService:
         """The runs that the start asked for, as they stand, or stood when the registry last answered."""
         try:
             found = {name: self.engine.knowledge_base(name).state.ledger.run(run_id) for name, run_id in self.runs.items()}
-            self._last_seen = {name: run for name, run in found.items() if run is not None}
+            self._last_seen = {**self._last_seen, **{name: run for name, run in found.items() if run is not None}}
         except StoreDown as error:
             _log.debug("runs_not_read", error=str(error))  # the embedded server is started again, or ``check`` says why not
         return self._last_seen
@@ -111,14 +111,22 @@ class EmbeddedService:
         Raises:
             ServiceDown: a part that docmill cannot do without has ended.
         """
-        while any(sum(opened.state.ledger.outstanding()) for opened in self.engine.knowledge_bases.values()):
+        while self._is_anything_left():
             if stopping.wait(_POLL_SECONDS):
                 return
             self.check()
         for opened in self.engine.knowledge_bases.values():
-            opened.index_sets.settle()
-            opened.index_sets.drop_others()
+            # A set that was served until now may still be read by a query: the next start removes it.
+            if not opened.index_sets.settle():
+                opened.index_sets.drop_others()
             sweep_safely(opened.state.registry, opened.index_sets.targets, grace_seconds=self.engine.settings.grace_seconds)
+
+    def _is_anything_left(self) -> bool:
+        try:
+            return any(sum(opened.state.ledger.outstanding()) for opened in self.engine.knowledge_bases.values())
+        except StoreDown as error:
+            _log.debug("ledger_not_read", error=str(error))  # the embedded server is started again, or ``check`` says why not
+            return True
 
     def check(self) -> None:
         """Raises what ended a part that docmill cannot do without."""
@@ -127,6 +135,8 @@ class EmbeddedService:
         if self.engine.server.error is not None:
             raise self.engine.server.error
         self.engine.data_folder.require_there()
+        if self._workers is not None and not self._stopping.is_set():
+            self._workers.check()
 
     def stop(self, timeout_seconds: float = 2.0) -> None:
         """Ends everything within about ``timeout_seconds``; what is in work goes on at the next start."""
@@ -144,12 +154,11 @@ class EmbeddedService:
         if self._producer is not None:
             self._producer.end(max(0.1, deadline - time.monotonic()))
 
-    def _end_interrupted_runs(self) -> None:
+    def _start_runs(self) -> None:
         for name, opened in self.engine.knowledge_bases.items():
-            run = opened.state.ledger.current_run()
-            if run is not None and not run.state.final:
-                opened.state.ledger.end_run(run.id, RunState.CANCELLED, "interrupted: docmill was stopped")
-            self.runs[name] = opened.state.ledger.start_run()[0].id
+            started, _ = opened.state.ledger.start_run()
+            self.runs[name] = started.id
+            self._last_seen = {**self._last_seen, name: started}
 
     def _start_producer(self) -> ProducerProcess:
         return ProducerProcess(self._origin, self.engine.data_folder.path, watch=self._watch, log_level=self._log_level)

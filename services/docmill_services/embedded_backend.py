@@ -6,20 +6,19 @@ from typing import Final
 
 from docmill.bootstrap import Engine, OpenKnowledgeBase
 from docmill.domain.errors import DocmillError, RunUnknown
-from docmill.domain.knowledge_bases import KnowledgeBase, StrategyKind
+from docmill.domain.knowledge_bases import KnowledgeBase
 from docmill.domain.runs import Run, RunState
+from docmill.indexing.index_sets import WATCHING
 from docmill.indexing.targets import Target
 from docmill.ports.registry import Registry, RunLedger
 from docmill.ports.stores import ChunkStore
 from docmill.retrieval.query_vectors import QueryVectors
-from docmill.retrieval.retrievers import LexicalRetriever, Retriever, VectorRetriever
+from docmill.retrieval.retrievers import make_retrievers
 from docmill.retrieval.search import Searcher
 from docmill_services.query.app import make_app
 from docmill_services.query.backend import ProviderGate
 from docmill_services.query.serve import RunningServer, serve
 
-#: The note that the producer keeps while it is told of changes.
-WATCHING: Final = "watching"
 _STRATEGY_THREADS: Final = 8
 
 
@@ -106,27 +105,37 @@ class EmbeddedBackend:
     def _searcher(self, target: Target) -> Searcher:
         return Searcher(
             target.knowledge_base,
-            _retrievers(target, self._vectors),
+            make_retrievers(
+                target.knowledge_base,
+                vectors=target.vectors,
+                lexical=target.lexical,
+                models=target.models,
+                query_vectors=self._vectors,
+                vectors_in_process=True,
+                lexical_in_process=True,
+            ),
             self.registry,
             executor=self._executor,
             clock=self._engine.clock,
             read_text=self.read_text,
             stat_of=self.stat_of,
             timeout_seconds=self._engine.settings.query_timeout_seconds,
+            index_set=target.index_set,
         )
 
 
-def _retrievers(target: Target, vectors: QueryVectors) -> list[Retriever]:
-    return [
-        LexicalRetriever(strategy, target.lexical, in_process=True)
-        if strategy.kind is StrategyKind.BM25
-        else VectorRetriever(strategy, target.vectors, target.models[strategy.name], vectors, in_process=True)
-        for strategy in target.knowledge_base.strategies
-    ]
+def end_interrupted_runs(engine: Engine) -> None:
+    """Ends the runs of a process that is no more; only while no producer of this data folder runs."""
+    for opened in engine.knowledge_bases.values():
+        run = opened.state.ledger.current_run()
+        if run is not None and not run.state.final:
+            opened.state.ledger.end_run(run.id, RunState.CANCELLED, "interrupted: docmill was stopped")
 
 
 def serve_engine(engine: Engine, host: str, port: int) -> RunningServer:
-    """Starts to answer HTTP for every knowledge base of ``engine``; raises as ``serve``."""
+    """Starts to answer HTTP for every knowledge base of ``engine``, before its producer serves; raises as ``serve``."""
+    for opened in engine.knowledge_bases.values():
+        opened.state.registry.note(WATCHING, None)  # a producer that was killed left its note
     executor = ThreadPoolExecutor(_STRATEGY_THREADS, thread_name_prefix="docmill-strategy")
     vectors = QueryVectors()
     backends = {name: EmbeddedBackend(engine, opened, executor, vectors) for name, opened in engine.knowledge_bases.items()}

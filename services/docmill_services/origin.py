@@ -20,17 +20,20 @@ class Origin:
     folder: Path | None = None
     name: str | None = None
 
-    def configuration(self) -> Configuration:
+    def configuration(self, *, scan_interval_seconds: float) -> Configuration:
         """Reads it.
+
+        Args:
+            scan_interval_seconds: between full scans, for knowledge bases that do not say.
 
         Raises:
             ConfigurationError: it is not there, or not valid.
         """
         if self.config is not None:
-            return load_configuration(self.config)
+            return load_configuration(self.config, scan_interval_seconds=scan_interval_seconds)
         if self.folder is None:
             raise ValueError("an origin has a configuration file or a folder")
-        return configuration_for_folder(self.folder, name=self.name)
+        return configuration_for_folder(self.folder, name=self.name, scan_interval_seconds=scan_interval_seconds)
 
     def save(self, data_folder: Path) -> None:
         """Keeps it in the data folder.

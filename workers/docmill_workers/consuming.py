@@ -33,6 +33,11 @@ class Consumer:
         self.thread = threading.Thread(target=self._consume, name=f"docmill-{lane.value}", daemon=True)
 
     @property
+    def lane(self) -> Lane:
+        """What it consumes."""
+        return self._lane
+
+    @property
     def ended(self) -> bool:
         """Whether it has stopped."""
         return not self.thread.is_alive()

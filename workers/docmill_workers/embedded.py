@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from celery import Celery
 
 from docmill.bootstrap import Engine
+from docmill.domain.errors import ServiceDown
 from docmill.domain.registry import Lane, TaskMessage
 from docmill.indexing.committing import Committer
 from docmill.indexing.leasekeeping import LeaseKeeper
@@ -25,9 +26,13 @@ class WorkerThreads:
         self._upkeep = upkeep
         self._consumers = consumers
 
-    def in_work(self) -> int:
-        """How many documents are in work here."""
-        return self._keeper.in_work()
+    def check(self) -> None:
+        """Raises ``ServiceDown`` when a thread has ended that nothing can be indexed without."""
+        threads = {"committer": self._committer.alive, "leases": self._keeper.alive}
+        threads |= {f"consumer of the {consumer.lane.value} lane": not consumer.ended for consumer in self._consumers}
+        ended = [name for name, alive in threads.items() if not alive]
+        if ended and not self._keeper.stopped:
+            raise ServiceDown(f"a thread of the worker has ended ({', '.join(ended)}); the log says why; start docmill again")
 
     def stop(self, timeout_seconds: float) -> None:
         """Takes no more messages, lets what is nearly done be committed, and ends; the rest is sent again by the ledger."""

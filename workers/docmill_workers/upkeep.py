@@ -83,6 +83,8 @@ class Upkeep:
                     self._compare_when_due()
             except DocmillError as error:
                 _log.warning("upkeep_interrupted", error=str(error), then="the next round goes on")
+            except Exception:  # noqa: BLE001  # a defect in one round is no reason to never clean up again
+                _log.exception("upkeep_failed")
 
     def _settle_sets(self) -> None:
         if self._settle():

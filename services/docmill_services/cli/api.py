@@ -14,7 +14,7 @@ from docmill.adapters.embedded.data_folder import running_server
 from docmill.bootstrap import Engine, open_engine
 from docmill.config.settings import Settings
 from docmill.domain.errors import DataFolderInUse, DocmillError, ExitCode, ServiceDown
-from docmill_services.embedded_backend import serve_engine
+from docmill_services.embedded_backend import end_interrupted_runs, serve_engine
 from docmill_services.origin import Origin
 
 _TIMEOUT_SECONDS = 30.0
@@ -23,11 +23,12 @@ _LOOK_SECONDS = 0.1
 
 
 class ApiError(DocmillError):
-    """What the query service answered instead of data."""
+    """What the query service answered instead of data; ``code`` is the answer's, "" when it has none."""
 
-    def __init__(self, message: str, exit_code: ExitCode) -> None:
+    def __init__(self, message: str, code: str, exit_code: ExitCode) -> None:
         super().__init__(message)
-        self.exit_code = exit_code  # type: ignore[misc]  # decided by the answer's code
+        self.code = code  # type: ignore[misc]  # decided by the answer
+        self.exit_code = exit_code  # type: ignore[misc]  # decided by the answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def _error_of(response: httpx.Response) -> ApiError:
         code, detail = str(problem.get("code", "")), str(problem.get("detail") or problem.get("title"))
     except ValueError:
         code, detail = "", f"the query service answered {response.status_code}"
-    return ApiError(detail, _exit_codes().get(code, ExitCode.USAGE if response.status_code < 500 else ExitCode.SERVICE_DOWN))
+    return ApiError(detail, code, _exit_codes().get(code, ExitCode.USAGE if response.status_code < 500 else ExitCode.SERVICE_DOWN))
 
 
 def _exit_codes() -> dict[str, ExitCode]:
@@ -88,6 +89,7 @@ def open_api(origin: Origin, data_dir: Path) -> Iterator[Api]:
         return
     engine = opened
     try:
+        end_interrupted_runs(engine)
         server = serve_engine(engine, "127.0.0.1", 0)
         try:
             with httpx.Client(base_url=server.url, timeout=_TIMEOUT_SECONDS) as client:
@@ -109,7 +111,9 @@ def _url_or_engine(origin: Origin, data_dir: Path) -> str | Engine:
             if Origin.saved(data_dir) is None:
                 raise ServiceDown(f"nothing was indexed into {data_dir} yet; run: docmill up FOLDER")
             try:
-                return open_engine(origin.configuration(), Settings.from_environment(os.environ), data_dir, os.environ)
+                settings = Settings.from_environment(os.environ)
+                configuration = origin.configuration(scan_interval_seconds=settings.scan_interval_seconds)
+                return open_engine(configuration, settings, data_dir, os.environ)
             except DataFolderInUse:
                 if time.monotonic() > deadline:
                     raise

@@ -51,10 +51,11 @@ def doctor(config: Config = None, data_dir: DataDir = DEFAULT_DATA_DIR, as_json:
 
 def _findings(config: Path | None, data_dir: Path) -> Iterator[Finding]:
     yield Finding("docmill", "ok", f"{__version__} on Python {platform.python_version()}, {platform.platform()}")
-    yield from _try("settings", _settings)
+    settings, of_settings = _settings()
+    yield of_settings
     configuration: Configuration | None = None
     try:
-        configuration = origin_to_ask(config, data_dir).configuration()
+        configuration = origin_to_ask(config, data_dir).configuration(scan_interval_seconds=settings.scan_interval_seconds)
         yield Finding("configuration", "ok", ", ".join(kb.name for kb in configuration.knowledge_bases))
     except DocmillError as error:
         yield Finding("configuration", "failed" if config is not None else "warning", str(error))
@@ -78,9 +79,12 @@ def _try(check: str, action: Callable[[], Sequence[str]]) -> Iterator[Finding]:
         yield Finding(check, "ok", detail)
 
 
-def _settings() -> Sequence[str]:
-    Settings.from_environment(os.environ)
-    return ["defaults and environment variables can be used"]
+def _settings() -> tuple[Settings, Finding]:
+    """The settings of the environment; the defaults where it has something that cannot be used."""
+    try:
+        return Settings.from_environment(os.environ), Finding("settings", "ok", "defaults and environment variables can be used")
+    except DocmillError as error:
+        return Settings(), Finding("settings", "failed", str(error))
 
 
 def _of_configuration(configuration: Configuration) -> Iterator[Finding]:

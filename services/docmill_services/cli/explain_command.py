@@ -11,7 +11,7 @@ from docmill.documents.identity import document_id_of
 from docmill.documents.selection import Selection, Verdict
 from docmill.domain.errors import DocumentUnknown, ExitCode
 from docmill_services.cli.api import ApiError, open_api
-from docmill_services.cli.finding import knowledge_base_name, origin_to_ask
+from docmill_services.cli.finding import configuration_of, knowledge_base_name, origin_to_ask
 from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir, KnowledgeBaseName
 from docmill_services.cli.output import out, print_json
 
@@ -25,7 +25,7 @@ def explain(
 ) -> int:
     """Say whether a file is indexed, with its chunks, or why it is not, with the rule that decided."""
     origin = origin_to_ask(config, data_dir)
-    configuration = origin.configuration()
+    configuration = configuration_of(origin)
     name = knowledge_base_name(configuration, kb)
     specification = next(one for one in configuration.knowledge_bases if one.name == name)
     absolute = os.fsencode(os.path.abspath(path if path.is_absolute() or _is_there(path) else specification.base_folder / path))
@@ -36,7 +36,7 @@ def explain(
             try:
                 known = api.get(f"/v1/knowledge-bases/{name}/documents/{quote(document_id, safe='')}")
             except ApiError as error:
-                if error.exit_code is not DocumentUnknown.exit_code:
+                if error.code != DocumentUnknown.code:
                     raise
                 known = None
         answer = _of_document(document_id, known, exists=os.path.lexists(absolute))

@@ -1,9 +1,11 @@
 """Finding: which configuration and which data folder a command means."""
 
+import os
 from pathlib import Path
 from typing import NoReturn
 
 from docmill.config.loading import Configuration, find_configuration
+from docmill.config.settings import Settings
 from docmill.domain.errors import ConfigurationNotFound, UsageError
 from docmill_services.origin import Origin
 
@@ -56,6 +58,11 @@ def _named(path: Path, name: str | None) -> Origin:
     if name is not None:
         raise UsageError(f"--name names a folder's knowledge base; {path} is a configuration file and names its own")
     return Origin(config=path)
+
+
+def configuration_of(origin: Origin) -> Configuration:
+    """The configuration of ``origin`` with the settings of the environment; raises ``ConfigurationError``."""
+    return origin.configuration(scan_interval_seconds=Settings.from_environment(os.environ).scan_interval_seconds)
 
 
 def knowledge_base_name(configuration: Configuration, wanted: str | None) -> str:

@@ -45,9 +45,10 @@ def up(
     """Index a folder or what a configuration names, keep it true while files change, and answer searches."""
     configure_logs(level=log_level)
     origin = origin_to_index(target, config, data_dir, name)
-    configuration = _readable(origin)
+    settings = Settings.from_environment(os.environ)
+    configuration = _readable(origin, settings)
     watch = not (no_watch or once)
-    with _stop_signal() as stopping, _service(configuration, origin, data_dir, watch=watch, log_level=log_level) as service:
+    with _stop_signal() as stopping, _service(configuration, settings, origin, data_dir, watch=watch, log_level=log_level) as service:
         url = service.start(host, port)
         say(f'docmill answers at {url} (data in {data_dir}); docmill search "..." asks it, Ctrl-C stops it')
         runs = _follow_service(service, stopping)
@@ -76,7 +77,8 @@ def index(
     """Index once and end; the exit code says how the run ended. Beside a running docmill it asks that one for a run."""
     configure_logs(level=log_level)
     origin = origin_to_index(target, config, data_dir, name)
-    configuration = _readable(origin)
+    settings = Settings.from_environment(os.environ)
+    configuration = _readable(origin, settings)
     with _stop_signal() as stopping:
         running = running_server(data_dir)
         if running is not None:
@@ -84,7 +86,7 @@ def index(
                 raise DataFolderInUse(f"process {running.pid} is indexing into {data_dir}; wait for it, or use another --data-dir")
             runs = index_over_http(running.url, [one.name for one in configuration.knowledge_bases], stopping)
         else:
-            with _service(configuration, origin, data_dir, watch=False, log_level=log_level) as service:
+            with _service(configuration, settings, origin, data_dir, watch=False, log_level=log_level) as service:
                 service.start(None, 0)
                 runs = _follow_service(service, stopping)
                 service.finish(stopping)
@@ -93,9 +95,9 @@ def index(
     return _exit_code(runs)
 
 
-def _readable(origin: Origin) -> Configuration:
+def _readable(origin: Origin, settings: Settings) -> Configuration:
     """The configuration, with its warnings said, once its documents were looked for."""
-    configuration = origin.configuration()
+    configuration = origin.configuration(scan_interval_seconds=settings.scan_interval_seconds)
     left_out = [str(part) for part in unavailable_parts(configuration) if not part.blocks_indexing]
     for warning in (*configuration.warnings, *left_out):
         say(f"warning: {warning}")
@@ -112,12 +114,12 @@ def _readable(origin: Origin) -> Configuration:
 
 @contextmanager
 def _service(
-    configuration: Configuration, origin: Origin, data_dir: Path, *, watch: bool, log_level: LogLevelName
+    configuration: Configuration, settings: Settings, origin: Origin, data_dir: Path, *, watch: bool, log_level: LogLevelName
 ) -> Iterator[EmbeddedService]:
     """The one-machine profile, opened and not started; the producer gets ready while the stores are opened."""
     producer = ProducerProcess(origin, data_dir, watch=watch, log_level=log_level)
     try:
-        engine = open_engine(configuration, Settings.from_environment(os.environ), data_dir, os.environ)
+        engine = open_engine(configuration, settings, data_dir, os.environ)
     except BaseException:
         producer.end(0.0)
         raise

@@ -10,7 +10,7 @@ from docmill.documents.selection import Selection
 from docmill.domain.errors import DocmillError
 from docmill.domain.knowledge_bases import KnowledgeBase
 from docmill.domain.runs import RunState
-from docmill.indexing.index_sets import sets_to_fill
+from docmill.indexing.index_sets import WATCHING, sets_to_fill
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
 from docmill_services.producer.passes import Pass, Stopped
@@ -22,7 +22,6 @@ _log = structlog.get_logger(__name__)
 _LOOK_SECONDS = 0.1
 _RETRY_SECONDS = 1.0
 _WATCH_FIRST_SECONDS = 5.0
-WATCHING = "watching"
 
 
 class Window:
@@ -53,8 +52,9 @@ class KnowledgeBaseLoop:
         stopping: threading.Event,
         *,
         watch: bool,
+        force_polling: bool = False,
     ) -> None:
-        """Nothing runs before ``serve``."""
+        """Nothing runs before ``serve``; ``force_polling`` as for a ``Watcher``."""
         self.name = specification.name
         self._specification = specification
         self._state = state
@@ -63,6 +63,7 @@ class KnowledgeBaseLoop:
         self._window = window
         self._stopping = stopping
         self._watch = watch
+        self._force_polling = force_polling
         self._last_scan: float | None = None
         self._watch_settled = threading.Event()
         self._scanning = False
@@ -133,6 +134,7 @@ class KnowledgeBaseLoop:
             index_sets=lambda: sets_to_fill(self._state),
             scan=lambda: Scan(self._selection, self._specification.base_folder),
             rescan=self._start_run,
+            force_polling=self._force_polling,
         )
         said = ""
         while not self._stopping.is_set():

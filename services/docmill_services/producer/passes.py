@@ -4,18 +4,17 @@ import os
 import threading
 import time
 from array import array
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import islice
-from typing import Final, TypeVar
+from typing import Final
 
 import structlog
 
 from docmill.domain.errors import DiskFull, DocmillError, ProviderPermanent
 from docmill.domain.registry import DocumentState, Lane
 from docmill.domain.runs import Run, RunState
+from docmill.indexing.batches import contains, in_batches
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
 from docmill_services.producer.planning import needs_work
@@ -30,8 +29,6 @@ _ENDS_A_RUN: Final = (ProviderPermanent, DiskFull)
 
 _ROOTS_MISSING: Final = "failed.root_unavailable"
 _NOT_READ: Final = "failed.unreadable"
-
-T = TypeVar("T")
 
 
 class Stopped(Exception):
@@ -114,7 +111,7 @@ class Pass:
     def _plan_additions(self, run_id: str, scan: Scan, started: float) -> "array[int]":
         """Enqueues what is new or changed; returns the keys of all documents that were seen, in order."""
         seen: array[int] = array("Q")
-        for files in _batches(scan.files(), _BATCH):
+        for files in in_batches(scan.files(), _BATCH):
             self._check(run_id, started)
             ids = [file.document_id for file in files]
             seen.extend(_key(document_id) for document_id in ids)
@@ -126,12 +123,12 @@ class Pass:
 
     def _plan_removals(self, run_id: str, scan: Scan, seen: "array[int]", started: float) -> None:
         for index_set in self.index_sets():
-            for entries in _batches(self.state.registry.scan(index_set), _BATCH):
+            for entries in in_batches(self.state.registry.scan(index_set), _BATCH):
                 self._check(run_id, started)
                 unseen = [
                     document_id
                     for document_id, entry in entries
-                    if entry.state is not DocumentState.GONE and not _contains(seen, _key(document_id))
+                    if entry.state is not DocumentState.GONE and not contains(seen, _key(document_id))
                 ]
                 gone = [document_id for document_id in unseen if scan.proves_gone(document_id)]
                 if len(gone) < len(unseen):
@@ -195,14 +192,3 @@ class _Ended(Exception):
 def _key(document_id: str) -> int:
     """8 bytes for a document: a collision, once in 2^64 pairs, only delays a removal until the file is touched."""
     return int.from_bytes(blake2b(document_id.encode(), digest_size=8).digest(), "big")
-
-
-def _contains(ordered: "array[int]", key: int) -> bool:
-    place = bisect_left(ordered, key)
-    return place < len(ordered) and ordered[place] == key
-
-
-def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    iterator = iter(items)
-    while batch := list(islice(iterator, size)):
-        yield batch

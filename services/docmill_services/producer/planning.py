@@ -1,6 +1,6 @@
 """Planning: which of the files that were seen need work; pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from docmill.domain.documents import StatSignature
 
@@ -19,9 +19,3 @@ def needs_work(stat: StatSignature, known: Iterable[str | None]) -> bool:
 def share_of_window(window: int, outstanding: int, busy_knowledge_bases: int) -> int:
     """How many more documents a knowledge base may have outstanding now."""
     return max(0, window // max(1, busy_knowledge_bases) - outstanding)
-
-
-def in_batches(items: Sequence[str], size: int) -> Iterable[Sequence[str]]:
-    """``items`` in pieces of at most ``size``, in order."""
-    for start in range(0, len(items), size):
-        yield items[start : start + size]

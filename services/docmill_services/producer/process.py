@@ -35,8 +35,9 @@ def produce(
     stopping: threading.Event,
     *,
     watch: bool,
+    force_polling: bool,
 ) -> None:
-    """Serves every knowledge base until ``stopping`` is set."""
+    """Serves every knowledge base until ``stopping`` is set; ``force_polling`` as for a ``Watcher``."""
     window = Window(settings.window_documents, states)
     loops = [
         KnowledgeBaseLoop(
@@ -47,6 +48,7 @@ def produce(
             window,
             stopping,
             watch=watch,
+            force_polling=force_polling,
         )
         for name, specification in knowledge_bases.items()
     ]
@@ -84,10 +86,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     threading.Thread(target=_stop_with_parent, args=(stopping,), daemon=True).start()
     try:
         settings = Settings.from_environment(os.environ)
-        specifications = {one.name: one for one in Origin.from_json(options.origin).configuration().knowledge_bases}
+        configuration = Origin.from_json(options.origin).configuration(scan_interval_seconds=settings.scan_interval_seconds)
     except DocmillError as error:  # the configuration was changed since the parent read it
         print(f"docmill: the producer cannot start: {error}", file=sys.stderr)  # noqa: T201
         sys.exit(error.exit_code)
+    specifications = {one.name: one for one in configuration.knowledge_bases}
     connections = connect(specifications, Path(unix_socket), settings)
     produce(
         specifications,
@@ -97,8 +100,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         options.data_dir,
         stopping,
         watch=not options.no_watch,
+        force_polling=forces_polling(os.environ),
     )
     connections.close()
+
+
+def forces_polling(environ: Mapping[str, str]) -> bool:
+    """What the watching library's own variable says."""
+    return environ.get("WATCHFILES_FORCE_POLLING", "").lower() not in ("", "false", "disable", "disabled")
 
 
 def _stop_with_parent(stopping: threading.Event) -> None:

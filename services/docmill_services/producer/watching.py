@@ -15,9 +15,10 @@ from docmill.documents.identity import document_id_of, folder_prefix_of
 from docmill.documents.selection import RULE_FILES, Refusal, Selection
 from docmill.domain.errors import DocumentSkipped, RootUnavailable
 from docmill.domain.registry import DocumentState, Lane
+from docmill.indexing.batches import in_batches
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
-from docmill_services.producer.planning import in_batches, needs_work
+from docmill_services.producer.planning import needs_work
 from docmill_services.producer.scan import Scan, ScannedFile
 
 _log = structlog.get_logger(__name__)
@@ -45,6 +46,7 @@ class Watcher:
         index_sets: where known documents are looked up.
         scan: makes one scan.
         rescan: asks for a full pass, when an ignore file changed or too much happened at once.
+        force_polling: looks at every file again and again, where the system reports no changes.
     """
 
     knowledge_base: str
@@ -55,6 +57,7 @@ class Watcher:
     index_sets: Callable[[], Sequence[str]]
     scan: Callable[[], Scan]
     rescan: Callable[[], None]
+    force_polling: bool = False
     monotonic: Callable[[], float] = time.monotonic
     _look_again: dict[bytes, float] = field(default_factory=dict, init=False)
 
@@ -77,7 +80,11 @@ class Watcher:
         parents = sorted({os.path.dirname(start) for start in there if start not in folders})
         if not there:
             raise RootUnavailable(f"none of the folders of {self.knowledge_base} is there")
-        watchers = [_notify(paths, recursive=recursive) for paths, recursive in ((folders, True), (parents, False)) if paths]
+        watchers = [
+            _notify(paths, recursive=recursive, force_polling=self.force_polling)
+            for paths, recursive in ((folders, True), (parents, False))
+            if paths
+        ]
         try:
             ready()
             renewed = False  # a new folder may have the number of the one that was removed: only the event tells
@@ -178,7 +185,7 @@ class Watcher:
             seen[file.document_id] = file
             if len(seen) > _MOST_PATHS:
                 raise _TooMany
-        for ids in in_batches(list(seen), _PAGE):
+        for ids in in_batches(seen, _PAGE):
             known = [self.state.registry.stats(index_set, ids) for index_set in self.index_sets()]
             for place, one in enumerate(ids):
                 if needs_work(seen[one].stat, [stats[place] for stats in known]):
@@ -218,11 +225,10 @@ def _identity(start: bytes) -> tuple[int, int] | None:
     return (status.st_dev, status.st_ino) if os.path.isdir(start) else (0, 0)
 
 
-def _notify(paths: Sequence[bytes], *, recursive: bool) -> RustNotify:
-    forced = os.environ.get("WATCHFILES_FORCE_POLLING", "").lower() not in ("", "false", "disable", "disabled")
+def _notify(paths: Sequence[bytes], *, recursive: bool, force_polling: bool) -> RustNotify:
     names = [os.fsdecode(path) for path in paths]
     try:
-        return RustNotify(names, False, forced, 300, recursive, False)
+        return RustNotify(names, False, force_polling, 300, recursive, False)
     except PermissionError:
         # This leaves out folders that may not be read, but then says nothing of too few watches either.
-        return RustNotify(names, False, forced, 300, recursive, True)
+        return RustNotify(names, False, force_polling, 300, recursive, True)

@@ -64,7 +64,7 @@ class Backend(Protocol):
 
     @property
     def strategy_stores(self) -> Mapping[str, ChunkStore]:
-        """The store of each strategy, by the strategy's name."""
+        """The store of each strategy of the index set that is served, by the strategy's name; ``settings`` may have others already."""
         ...
 
     @property

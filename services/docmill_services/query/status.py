@@ -29,7 +29,7 @@ def document_counts(backend: Backend) -> Counts:
     stored, chunks = backend.registry.counts(index_set) if index_set is not None else ({}, {})
     documents = {state.value: stored.get(state, 0) for state in SHOWN_STATES}
     documents[DocumentState.PENDING.value] = sum(backend.ledger.outstanding())
-    return Counts(documents, {spec.name: chunks.get(spec.name, 0) for spec in backend.settings.strategies})
+    return Counts(documents, {name: chunks.get(name, 0) for name in backend.strategy_stores})
 
 
 def state_of(counts: Counts, run: Run | None) -> KnowledgeBaseStateName:

@@ -77,9 +77,14 @@ class Settings:
     grace_seconds: float = _seconds(60.0, "How long replaced chunks stay before the sweeper removes them.")
     lease_seconds: float = _seconds(30.0, "How long a lock on a document lives when its holder does not renew it.")
     lease_renewal_seconds: float = _seconds(5.0, "How often a holder renews its locks.")
-    group_commit_seconds: float = _seconds(1.0, "The longest that a written document waits for others to commit with.")
+    group_commit_seconds: float = _seconds(
+        1.0,
+        "The longest that a written document waits for others to commit with; no effect on the embedded backends, which show writes at once.",
+    )
     group_commit_documents: int = _count(500, "The most documents in one commit.")
-    live_commit_seconds: float = _seconds(0.1, "The same wait for a document that was changed while watching.")
+    live_commit_seconds: float = _seconds(
+        0.1, "The same wait for a document changed while watching; no effect on the embedded backends, which show writes at once."
+    )
     document_deadline_seconds: float = _seconds(600.0, "The longest time for one document.")
     scan_interval_seconds: float = _seconds(900.0, "Between full scans, for knowledge bases without a `scan_interval`.")
     window_documents: int = _count(1000, "Documents that are queued or in work at once, over all knowledge bases.")

@@ -100,6 +100,24 @@ class StrategySpec:
     b: float = 0.75
     max_indexing_concurrency: int | None = None
 
+    @property
+    def embedding_shape(self) -> dict[str, object] | None:
+        """Everything that decides which vector a text gets; None for a strategy without vectors.
+
+        Where two strategies have equal ones, a vector that is stored for one serves the other.
+        """
+        if self.embedding is None:
+            return None
+        shape: dict[str, object] = {
+            "model": self.embedding.name,
+            "base_url": self.embedding.base_url,
+            "dimensions": self.embedding.dimensions,
+            "similarity": self.similarity.value,
+        }
+        if self.kind is StrategyKind.SEMANTIC_EMBEDDINGS:
+            shape |= {"chat_model": self.chat_model, "prompt": self.semantic_prompt, "ast_context": self.ast_context}
+        return shape
+
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
@@ -191,17 +209,6 @@ def _shape_of(strategy: StrategySpec) -> dict[str, object]:
         "kind": strategy.kind.value,
         "chunking": asdict(strategy.chunking),
     }
-    if strategy.embedding is not None:
-        shape["embedding"] = {
-            "model": strategy.embedding.name,
-            "base_url": strategy.embedding.base_url,
-            "dimensions": strategy.embedding.dimensions,
-            "similarity": strategy.similarity.value,
-        }
-    if strategy.kind is StrategyKind.SEMANTIC_EMBEDDINGS:
-        shape["semantic"] = {
-            "chat_model": strategy.chat_model,
-            "prompt": strategy.semantic_prompt,
-            "ast_context": strategy.ast_context,
-        }
+    if strategy.embedding_shape is not None:
+        shape["embedding"] = strategy.embedding_shape
     return shape

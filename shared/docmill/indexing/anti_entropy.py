@@ -1,18 +1,15 @@
 """Anti-entropy: compares the stores with the registry, removes what nobody knows, and plans again what is not whole."""
 
 from array import array
-from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
-from typing import TypeVar
 
 from docmill.domain.registry import DocumentState, Lane, TaskMessage
+from docmill.indexing.batches import contains, in_batches
 from docmill.indexing.targets import Target
 from docmill.ports.state import KnowledgeBaseState
 from docmill.ports.stores import ChunkStore
 
-T = TypeVar("T")
 _BATCH = 500
 
 
@@ -42,7 +39,7 @@ def reconcile_stores(state: KnowledgeBaseState, target: Target, pause: Callable[
         store, index = target.store(strategy), target.index(strategy.name)
         store.refresh(index)
         whole: array[int] = array("Q")
-        for found in _batches(store.generations(index), _BATCH):
+        for found in in_batches(store.generations(index), _BATCH):
             unknown = state.registry.unknown_generations(
                 target.index_set, [(generation.document_id, generation.generation) for generation in found]
             )
@@ -62,12 +59,12 @@ def _not_whole(
 ) -> set[str]:
     broken: set[str] = set()
     index = target.index(strategy)
-    for entries in _batches(state.registry.scan(target.index_set), _BATCH):
+    for entries in in_batches(state.registry.scan(target.index_set), _BATCH):
         for document_id, entry in entries:
             if entry.live is None or entry.state is DocumentState.GONE:
                 continue
             expected = entry.live.chunks.get(strategy, 0)
-            if not expected or _contains(whole, entry.live.generation):
+            if not expected or contains(whole, entry.live.generation):
                 continue
             # The pass may have read the store before this generation was written: look again before calling it broken.
             if len(store.chunks_of(index, document_id, entry.live.generation)) != expected:
@@ -75,13 +72,3 @@ def _not_whole(
                 broken.add(document_id)
         pause()
     return broken
-
-
-def _contains(ordered: "array[int]", value: int) -> bool:
-    place = bisect_left(ordered, value)
-    return place < len(ordered) and ordered[place] == value
-
-
-def _batches(items: Iterator[T], size: int) -> Iterator[list[T]]:
-    while batch := list(islice(items, size)):
-        yield batch

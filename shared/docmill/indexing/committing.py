@@ -41,8 +41,12 @@ class Prepared:
     writes: tuple[Write, ...] = ()
 
 
-def commit_together(prepared: Sequence[Prepared], state: KnowledgeBaseState, tasks: TaskQueue) -> dict[int, str]:
+def commit_together(
+    prepared: Sequence[Prepared], state: KnowledgeBaseState, tasks: TaskQueue, stopping: Callable[[], bool] = lambda: False
+) -> dict[int, str]:
     """Writes and commits documents of one knowledge base.
+
+    What cannot be written while ``stopping`` has not failed: its lease runs out, and the next start goes on with it.
 
     Returns:
         By generation, what came of it: ``committed``, ``superseded``, or the reason of its failure.
@@ -57,6 +61,8 @@ def commit_together(prepared: Sequence[Prepared], state: KnowledgeBaseState, tas
         reason = failures.get(item.commit.attempt.generation)
         if reason is not None:
             outcomes[item.commit.attempt.generation] = reason
+            if stopping():
+                continue
             _send_next(tasks, [state.ledger.finish(item.commit.attempt, failed=reason).next_message])
     written = [item for item in alive if item.commit.attempt.generation not in failures]
     results = state.registry.commit([item.commit for item in written]) if written else []
@@ -166,6 +172,11 @@ class Committer:
         """Starts the thread."""
         self._thread.start()
 
+    @property
+    def alive(self) -> bool:
+        """Whether the thread runs."""
+        return self._thread.is_alive()
+
     def submit(self, prepared: Prepared) -> None:
         """Hands a document over; blocks while too many wait."""
         self._waiting.put(prepared)
@@ -214,7 +225,7 @@ class Committer:
 
     def _commit(self, knowledge_base: str, documents: Sequence[Prepared]) -> None:
         try:
-            outcomes = commit_together(documents, self._state_of(knowledge_base), self._tasks)
+            outcomes = commit_together(documents, self._state_of(knowledge_base), self._tasks, lambda: self._keeper.stopped)
             for item in documents:
                 outcome = outcomes[item.commit.attempt.generation]
                 if outcome not in ("committed", "superseded"):

@@ -24,6 +24,8 @@ _log = structlog.get_logger(__name__)
 _SPECIFICATION: Final = TypeAdapter(KnowledgeBase)
 #: The note that names the set being built, for processes that have no stores.
 BUILDING: Final = "building"
+#: The note that the producer keeps while it is told of changes.
+WATCHING: Final = "watching"
 
 
 def index_set_id(pipeline_hash: str, store_identities: Sequence[str]) -> str:

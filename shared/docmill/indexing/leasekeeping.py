@@ -36,6 +36,11 @@ class LeaseKeeper:
         self._thread.start()
 
     @property
+    def alive(self) -> bool:
+        """Whether leases are being renewed."""
+        return self._thread.is_alive()
+
+    @property
     def stopped(self) -> bool:
         """Whether the process is stopping; nothing new should begin."""
         return self._stopping.is_set()
@@ -90,4 +95,7 @@ class LeaseKeeper:
 
     def _renew_until_stopped(self) -> None:
         while not self._stopping.wait(self._interval_seconds):
-            self.renew_all()
+            try:
+                self.renew_all()
+            except Exception:  # noqa: BLE001  # the leases of the whole process hang on this thread: it outlives a defect
+                _log.exception("leases_not_renewed")

@@ -168,10 +168,10 @@ class _Preparation:
     def _embed(self, target: Target, strategy: StrategySpec, records: Sequence[ChunkRecord], counters: dict[str, int]) -> list[ChunkRecord]:
         model = target.models[strategy.name]
         indexes = [
-            other.index(name)
+            other.index(theirs.name)
             for other in (target, *(other for other in self._targets if other is not target))
-            for name, theirs in other.models.items()
-            if theirs.name == model.name and theirs.dimensions == model.dimensions
+            for theirs in other.knowledge_base.strategies
+            if theirs.embedding_shape == strategy.embedding_shape
         ]
         batch_size = strategy.embedding.batch_size if strategy.embedding is not None else TEXTS_A_CALL
         done = embed_records(

@@ -15,7 +15,7 @@ class QueryVectors:
 
     def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
         self._capacity = capacity
-        self._vectors: OrderedDict[tuple[str, int, str], Vector] = OrderedDict()
+        self._vectors: OrderedDict[tuple[EmbeddingModel, str], Vector] = OrderedDict()
         self._lock = Lock()
 
     def __len__(self) -> int:
@@ -42,5 +42,6 @@ class QueryVectors:
         return vector
 
 
-def _key(model: EmbeddingModel, query: str) -> tuple[str, int, str]:
-    return model.name, model.dimensions, query
+def _key(model: EmbeddingModel, query: str) -> tuple[EmbeddingModel, str]:
+    """The model itself, not its name: one name may stand for models behind different endpoints."""
+    return model, query

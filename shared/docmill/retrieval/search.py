@@ -33,6 +33,7 @@ class Searcher:
         read_text: a document's whole text as it is now, by document id; None when it cannot be had.
         stat_of: a document's packed stat signature now, by document id; None when the file is gone.
         timeout_seconds: of one search.
+        index_set: the one that the retrievers were made for; a search keeps to it, whatever is served meanwhile.
 
     Raises:
         ConfigurationError: weighted fusion without a weight for each strategy.
@@ -49,6 +50,7 @@ class Searcher:
         read_text: Callable[[str], str | None],
         stat_of: Callable[[str], str | None],
         timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+        index_set: str | None = None,
     ) -> None:
         self._knowledge_base = knowledge_base
         self._retrievers = {retriever.spec.name: retriever for retriever in retrievers}
@@ -56,7 +58,7 @@ class Searcher:
         self._read_text = read_text
         self._stat_of = stat_of
         self._timeout_seconds = timeout_seconds
-        self._reader = SnapshotReader(knowledge_base.name, registry, executor, clock)
+        self._reader = SnapshotReader(knowledge_base.name, registry, executor, clock, index_set=index_set)
         check_weights(knowledge_base.results.fusion, sorted(self._retrievers))
 
     def search(self, request: SearchRequest) -> SearchOutcome:

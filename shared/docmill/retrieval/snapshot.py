@@ -77,8 +77,10 @@ class SnapshotReader:
     only rise, so a position that is the same before and after the stores were read is the one at which they were read.
     """
 
-    def __init__(self, knowledge_base: str, registry: Registry, executor: Executor, clock: Clock) -> None:
+    def __init__(self, knowledge_base: str, registry: Registry, executor: Executor, clock: Clock, *, index_set: str | None = None) -> None:
+        """``index_set`` is the one that its retrievers were made for, which it keeps to; None reads whichever is served."""
         self._knowledge_base = knowledge_base
+        self._index_set = index_set
         self._registry = registry
         self._executor = executor
         self._clock = clock
@@ -112,8 +114,9 @@ class SnapshotReader:
             if not turn.unsettled or self._clock.monotonic() >= deadline:
                 break
             turn = self._read_turn(self._begin_turn(), retrievers, query, chunk_filter, deadline, last=number == MAX_TURNS)
+        searched = turn.position.index_set and (self._index_set or turn.position.index_set)
         return Snapshot(
-            position=turn.position,
+            position=replace(turn.position, index_set=searched),
             candidates=tuple(
                 candidate
                 for retriever in retrievers
@@ -140,9 +143,9 @@ class SnapshotReader:
         *,
         last: bool = False,
     ) -> _Turn:
-        index_set = turn.position.index_set
-        if index_set is None:
+        if turn.position.index_set is None:
             return turn
+        index_set = self._index_set or turn.position.index_set
         open_retrievers = list(retrievers)
         for _ in range(MAX_ROUNDS):
             pages = self._search(turn, open_retrievers, index_set, query, chunk_filter, deadline)

@@ -8,7 +8,8 @@ import pytest
 
 from docmill.documents.selection import Selection
 from docmill.domain.runs import Run, RunState
-from docmill_services.producer.knowledge_base_loop import WATCHING, KnowledgeBaseLoop, Window
+from docmill.indexing.index_sets import WATCHING
+from docmill_services.producer.knowledge_base_loop import KnowledgeBaseLoop, Window
 from support.indexing_world import World
 from support.trees import bm25, knowledge_base, plant
 from support.waiting import wait_until

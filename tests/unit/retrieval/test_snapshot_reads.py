@@ -385,3 +385,12 @@ def test_a_document_that_changes_behind_those_that_are_shown_costs_no_other_sear
     during = Interrupted(library.retrievers()[0], after=[change_twice])
     outcome = library.searcher(StillClock(), [during]).search(SearchRequest("apple"))
     assert (during.searches, len(outcome.hits), outcome.freshness.dropped) == (1, WORDS.limit, 0)
+
+
+def test_a_reader_keeps_to_the_index_set_that_its_retrievers_were_made_for(library: Library) -> None:
+    library.put("a", "apple one")
+    before = library.state.registry.position().index_set
+    reader = SnapshotReader(library.name, library.state.registry, library.executor, StillClock(), index_set=before)
+    library.lexical.create(index_name(library.name, "set2", WORDS.name), WORDS.name, k1=WORDS.k1, b=WORDS.b)
+    library.state.registry.serve("set2")
+    assert read_texts(library, reader) == (["apple one"], False)

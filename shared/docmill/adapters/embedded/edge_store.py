@@ -160,7 +160,7 @@ class EdgeChunkStore(ABC):
             exhausted = len(ranked) < asked or len(above) < len(ranked) - seen
             if len(chosen) >= limit or exhausted or asked >= _MOST_CANDIDATES:
                 break
-            seen, asked = len(ranked), asked * 4
+            seen, asked = len(ranked), min(asked * 4, _MOST_CANDIDATES)
         return sorted(chosen, key=lambda chunk: (-chunk.score, chunk.record.document_id, chunk.record.index))[:limit]
 
     @abstractmethod

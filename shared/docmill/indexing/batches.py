@@ -1,0 +1,22 @@
+"""Batches: what passes over many documents are made of: pieces of a stream, and keys in order to look one up among."""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """``items`` in pieces of at most ``size``, in order; a piece is taken when it is asked for."""
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch
+
+
+def contains(ordered: "array[int]", key: int) -> bool:
+    """Whether ``key`` is one of ``ordered``, which must be in ascending order."""
+    place = bisect_left(ordered, key)
+    return place < len(ordered) and ordered[place] == key

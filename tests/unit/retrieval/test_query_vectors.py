@@ -1,0 +1,25 @@
+"""The vectors of recent queries."""
+
+from docmill.adapters.memory.models import HashEmbeddingModel
+from docmill.retrieval.query_vectors import QueryVectors
+
+
+def test_a_query_that_comes_again_is_not_embedded_again() -> None:
+    model, vectors = HashEmbeddingModel(8), QueryVectors()
+    assert vectors.vector_of(model, "a date") == vectors.vector_of(model, "a date")
+    assert model.calls == 1
+
+
+def test_two_models_of_one_name_keep_their_own_vectors() -> None:
+    first, second, vectors = HashEmbeddingModel(8), HashEmbeddingModel(8), QueryVectors()
+    vectors.vector_of(first, "a date")
+    assert not vectors.holds(second, "a date")
+    vectors.vector_of(second, "a date")
+    assert (first.calls, second.calls) == (1, 1)
+
+
+def test_the_least_recent_query_is_forgotten_first() -> None:
+    model, vectors = HashEmbeddingModel(8), QueryVectors(capacity=2)
+    for query in ("one", "two", "one", "three"):
+        vectors.vector_of(model, query)
+    assert [vectors.holds(model, query) for query in ("one", "two", "three")] == [True, False, True]
