@@ -1,5 +1,6 @@
-"""Folders as people have them: every file is found, or skipped with a reason that ``explain`` prints; nothing hangs, nothing is followed out."""
+"""Folders as people have them: each file is found, or skipped with a reason; nothing hangs, nothing leads out of the folder."""
 
+import contextlib
 import json
 import os
 import socket
@@ -130,13 +131,8 @@ def make_tree(root: Path) -> None:
     os.mkfifo(odd / "pipe.md")
     if os.geteuid() == 0:
         os.mknod(odd / "node.md", 0o644 | 0o20000, os.makedev(1, 5))
-    with socket.socket(socket.AF_UNIX) as unix:
-        here = os.getcwd()
-        os.chdir(odd)
-        try:
-            unix.bind("socket.md")
-        finally:
-            os.chdir(here)
+    with socket.socket(socket.AF_UNIX) as unix, contextlib.chdir(odd):  # a socket's path has a short limit
+        unix.bind("socket.md")
     for name in ("editor.md~", ".env"):
         (odd / name).write_text("secretword", encoding="utf-8")
 
@@ -146,10 +142,8 @@ def make_long_folders(folder: bytes) -> None:
     here = os.open(b"/", os.O_RDONLY | os.O_DIRECTORY)
     try:
         for part in folder.strip(b"/").split(b"/"):
-            try:
+            with contextlib.suppress(FileExistsError):
                 os.mkdir(part, dir_fd=here)
-            except FileExistsError:
-                pass
             here, before = os.open(part, os.O_RDONLY | os.O_DIRECTORY, dir_fd=here), here
             os.close(before)
     finally:

@@ -321,7 +321,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=400m", "tmpfs", str(folder)]
     if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
-        pytest.skip("no file system may be mounted here")
+        pytest.skip("a small disk cannot be mounted here, which a CI machine may not permit either")
     yield folder
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 

@@ -230,3 +230,20 @@ def test_many_files_at_once_are_all_found(world: World, make: Callable[[World], 
     world.running.wait_until(lambda: world.running.status()["documents"]["live"] >= live + 300, "300 more documents")
     assert len(world.running.found(numbered("tapir", first))) == 1
     assert len(world.running.found(numbered("tapir", last))) == 1
+
+
+def test_scans_are_as_far_apart_as_the_setting_says(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("An axolotl.\n")
+    configuration = write_configuration(tmp_path / "docmill.yaml", tmp_path / "docs")
+    with RunningDocmill(configuration, tmp_path / "data", settings={"DOCMILL_SCAN_INTERVAL_SECONDS": "1"}) as running:
+        running.wait_until_it_watches()
+        seen: set[str] = set()
+
+        def again_and_again() -> bool:
+            run = running.status()["run"]
+            seen.add(run["id"] if run is not None else "")
+            return len(seen - {""}) >= 4  # the first one, and one more for what changed before it watched, come without a scan being due
+
+        running.wait_until(again_and_again, "scans that nobody asked for")
+        assert running.stop() == 4

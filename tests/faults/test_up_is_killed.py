@@ -12,9 +12,11 @@ import httpx
 import pytest
 import redis
 
+from docmill.adapters.redis.keys import prefix_of
 from support.changing_folder import ChangingFolder
 from support.index_truth import disagreements
 from support.running_docmill import RunningDocmill, write_configuration
+from support.waiting import wait_until
 
 LEASES = {"DOCMILL_LEASE_SECONDS": "2", "DOCMILL_LEASE_RENEWAL_SECONDS": "0.5"}
 
@@ -63,7 +65,14 @@ def kill_producer(running: RunningDocmill) -> None:
 
 def freeze_past_the_leases(running: RunningDocmill) -> None:
     running.process.send_signal(signal.SIGSTOP)
-    time.sleep(3.0)  # longer than a lease
+    with broker_of(running) as broker:
+
+        def have_run_out() -> bool:
+            seconds, _ = broker.time()
+            latest = broker.zrange(f"{prefix_of('kb')}leases", -1, -1, withscores=True)
+            return not latest or latest[0][1] < seconds * 1000
+
+        wait_until(have_run_out, "every lease to run out")
     running.process.send_signal(signal.SIGCONT)
 
 

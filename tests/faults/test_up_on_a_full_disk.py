@@ -20,7 +20,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     disk.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=250m", "none", disk], capture_output=True, text=True, check=False)
     if mounted.returncode:
-        pytest.skip(f"a small disk cannot be mounted here: {mounted.stderr.strip()}")
+        pytest.skip(f"a small disk cannot be mounted here, which a CI machine may not permit either: {mounted.stderr.strip()}")
     yield disk
     subprocess.run(["umount", "--lazy", disk], check=True)
 

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
@@ -37,6 +38,14 @@ def test_an_empty_knowledge_base_says_so(service: Service) -> None:
         "stores": {"words": {"ok": True}, "vectors": {"ok": True}},
         "watching": True,
     }
+
+
+def test_while_a_set_with_renamed_strategies_is_built_the_chunks_of_the_served_one_are_counted(service: Service) -> None:
+    service.library.put("a", "apple\n\npear")
+    configured = service.library.settings
+    renamed = tuple(replace(strategy, name=f"new-{strategy.name}") for strategy in configured.strategies)
+    service.library.settings = replace(configured, strategies=renamed)
+    assert service.client.get("/v1/knowledge-bases/library").json()["chunks"] == {"bm25": 2, "chunked-embeddings": 2}
 
 
 def test_a_knowledge_base_shows_its_documents_run_and_gates(service: Service) -> None:

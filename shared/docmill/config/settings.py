@@ -6,6 +6,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from docmill.config.knowledge_bases import MIN_SCAN_INTERVAL_SECONDS
 from docmill.config.problems import one_line
 from docmill.config.wording import listed
 from docmill.domain.errors import ConfigurationError
@@ -79,7 +80,8 @@ class Settings:
     lease_renewal_seconds: float = _seconds(5.0, "How often a holder renews its locks.")
     group_commit_seconds: float = _seconds(
         1.0,
-        "The longest that a written document waits for others to commit with; no effect on the embedded backends, which show writes at once.",
+        "The longest that a written document waits for others to commit with;"
+        " no effect on the embedded backends, which show writes at once.",
     )
     group_commit_documents: int = _count(500, "The most documents in one commit.")
     live_commit_seconds: float = _seconds(
@@ -114,6 +116,10 @@ class Settings:
             problems.append(
                 f"{PREFIX}LEASE_RENEWAL_SECONDS: must be at most half of {PREFIX}LEASE_SECONDS ({settings.lease_seconds:g}),"
                 f" not {settings.lease_renewal_seconds:g}"
+            )
+        if settings.scan_interval_seconds < MIN_SCAN_INTERVAL_SECONDS:
+            problems.append(
+                f"{PREFIX}SCAN_INTERVAL_SECONDS: must be at least {MIN_SCAN_INTERVAL_SECONDS:g}, not {settings.scan_interval_seconds:g}"
             )
         if problems:
             raise ConfigurationError("\n".join(one_line(problem) for problem in problems))

@@ -99,6 +99,11 @@ def test_a_lease_is_renewed_at_least_twice_in_its_life() -> None:
     assert line == "DOCMILL_LEASE_RENEWAL_SECONDS: must be at most half of DOCMILL_LEASE_SECONDS (10), not 6"
 
 
+def test_scans_are_at_least_as_far_apart_as_a_configuration_may_say() -> None:
+    assert problems(SCAN_INTERVAL_SECONDS="1") == []
+    assert problems(SCAN_INTERVAL_SECONDS="0.5") == ["DOCMILL_SCAN_INTERVAL_SECONDS: must be at least 1, not 0.5"]
+
+
 def test_settings_cannot_be_changed() -> None:
     settings = Settings()
     with pytest.raises(FrozenInstanceError):

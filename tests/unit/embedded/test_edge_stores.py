@@ -7,12 +7,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
+from docmill.adapters.embedded import edge_store
 from docmill.adapters.embedded.lexical_store import EmbeddedLexicalStore
 from docmill.adapters.embedded.vector_store import EmbeddedVectorStore
-from docmill.domain.chunks import ChunkFilter, text_hash_of
+from docmill.domain.chunks import ChunkFilter, point_id_of, text_hash_of
 from docmill.domain.errors import DataFolderError, DataFolderInUse, DiskFull, StoreDown, StoreRejected
 from docmill.domain.knowledge_bases import Similarity
 from docmill.testing.store_contract import chunk
@@ -155,13 +157,32 @@ def test_a_name_that_is_no_index_name_is_rejected(tmp_path: Path, name: str) -> 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["identity.json", "lock"]
 
 
+def test_a_filter_that_the_engine_cannot_apply_looks_through_a_bounded_number_of_candidates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(edge_store, "_MOST_CANDIDATES", 10)
+    store = EmbeddedLexicalStore(tmp_path)
+    store.create("i", "words", k1=1.5, b=0.75)
+    store.write("i", [chunk(f"{number}.md", text="apple") for number in range(30)])
+    ids = [UUID(point_id_of(f"{number}.md", 1, "words", 0)) for number in range(30)]
+    asked: list[int] = []
+
+    def ranking(_: object, most: int) -> list[tuple[UUID, float]]:
+        asked.append(most)
+        return [(point_id, 1.0) for point_id in ids[:most]]
+
+    found = store._found(store._shards.index("i"), ranking, 3, 0.0, ChunkFilter(path_glob="other/*"), frozenset())
+    store.close()
+    assert (found, asked) == ([], [6, 10])
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=210m", "tmpfs", str(disk)], capture_output=True, check=False)
     if mounted.returncode != 0:
-        pytest.skip("mounting a small disk needs more rights")
+        pytest.skip("a small disk cannot be mounted here, which needs more rights than a CI machine may give too")
     yield disk
     subprocess.run(["umount", str(disk)], check=True)
 

@@ -3,13 +3,17 @@
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from watchfiles._rust_notify import RustNotify
 
 from docmill.documents.selection import Selection
 from docmill.domain.runs import Run, RunState
 from docmill.indexing.index_sets import WATCHING
+from docmill_services.producer import watching as watching_module
 from docmill_services.producer.knowledge_base_loop import KnowledgeBaseLoop, Window
+from docmill_services.producer.process import forces_polling
 from support.indexing_world import World
 from support.trees import bm25, knowledge_base, plant
 from support.waiting import wait_until
@@ -18,14 +22,16 @@ from support.waiting import wait_until
 class Serving:
     """A loop in a thread, and a worker that does what it plans."""
 
-    def __init__(self, folder: Path, *, watch: bool) -> None:
+    def __init__(self, folder: Path, *, watch: bool, force_polling: bool = False) -> None:
         self.world = World()
         self.stopping = threading.Event()
         kb = knowledge_base(folder, strategies=(bm25("words"),))
         self.selection = Selection(kb, None)
         states = {"kb": self.world.state}
         window = Window(1000, states)
-        self.loop = KnowledgeBaseLoop(kb, self.world.state, self.world.tasks, self.selection, window, self.stopping, watch=watch)
+        self.loop = KnowledgeBaseLoop(
+            kb, self.world.state, self.world.tasks, self.selection, window, self.stopping, watch=watch, force_polling=force_polling
+        )
         self.threads = [threading.Thread(target=target, daemon=True) for target in (self.loop.serve, self._work)]
 
     def start(self) -> None:
@@ -128,3 +134,30 @@ def test_a_watcher_that_failed_is_started_again_and_asks_for_a_full_pass(
     last = watching.world.state.ledger.current_run()
     assert last is not None
     assert watching.ended(last).counters["seen"] == 2
+
+
+@pytest.mark.parametrize(("force_polling", "kind"), [(True, "Poll"), (False, "Recommended")])
+def test_files_are_polled_only_where_that_is_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, force_polling: bool, kind: str
+) -> None:
+    made: list[str] = []
+
+    def notify(*arguments: Any) -> RustNotify:
+        watcher = RustNotify(*arguments)
+        made.append(repr(watcher))
+        return watcher
+
+    monkeypatch.setattr(watching_module, "RustNotify", notify)
+    serving = Serving(tmp_path, watch=True, force_polling=force_polling)
+    serving.start()
+    wait_until(lambda: serving.world.state.registry.noted(WATCHING), "the watcher")
+    serving.stop()
+    assert made
+    assert all(f"RustNotify({kind}" in one for one in made), made
+
+
+@pytest.mark.parametrize(
+    ("value", "forced"), [(None, False), ("", False), ("False", False), ("disabled", False), ("1", True), ("true", True)]
+)
+def test_the_environment_says_whether_files_are_polled(value: str | None, forced: bool) -> None:
+    assert forces_polling({} if value is None else {"WATCHFILES_FORCE_POLLING": value}) is forced

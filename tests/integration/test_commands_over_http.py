@@ -1,0 +1,77 @@
+"""Commands in this process: beside a service, and with a data folder that they open themselves."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from docmill.adapters.embedded.data_folder import DataFolder
+from docmill.bootstrap import open_engine
+from docmill.config import Settings
+from docmill.domain.errors import StoreRejected
+from docmill.domain.runs import RunState
+from docmill.indexing.index_sets import WATCHING
+from docmill_services.cli.api import ApiError, open_api
+from docmill_services.cli.explain_command import explain
+from docmill_services.cli.finding import configuration_of
+from docmill_services.origin import Origin
+from support.failing import Failing
+from support.http_service import Service, running_service
+from support.running_docmill import write_configuration
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    with running_service() as running:
+        yield running
+
+
+@pytest.fixture
+def configuration(tmp_path: Path) -> Path:
+    """A file for a knowledge base with one document."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("An aardvark.\n", encoding="utf-8")
+    return write_configuration(tmp_path / "docmill.yaml", tmp_path / "docs", name="library")
+
+
+@pytest.fixture
+def beside_the_service(tmp_path: Path, service: Service) -> Iterator[Path]:
+    """A data folder whose holder answers at the service's address."""
+    with DataFolder.open(tmp_path / "data") as data_folder:
+        data_folder.announce(service.server.url)
+        yield data_folder.path
+
+
+def test_explain_says_that_a_file_is_unknown(
+    beside_the_service: Path, configuration: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert explain(tmp_path / "docs" / "a.md", config=configuration, data_dir=beside_the_service) == 1
+    assert "not indexed yet" in capsys.readouterr().out
+
+
+def test_explain_does_not_take_another_failure_for_an_unknown_file(
+    service: Service, beside_the_service: Path, configuration: Path, tmp_path: Path
+) -> None:
+    registry = Failing(service.library.state.registry)
+    registry.fail("entries", StoreRejected("the registry refuses"))
+    service.backend.own_registry = registry  # type: ignore[assignment]  # it passes on what it has not itself
+    with pytest.raises(ApiError) as raised:
+        explain(tmp_path / "docs" / "a.md", config=configuration, data_dir=beside_the_service)
+    assert raised.value.code == StoreRejected.code
+
+
+def test_what_a_killed_docmill_was_doing_is_not_shown_as_going_on(configuration: Path, tmp_path: Path) -> None:
+    origin, data = Origin(config=configuration), tmp_path / "data"
+    engine = open_engine(configuration_of(origin), Settings(), data, os.environ)
+    try:
+        origin.save(data)
+        state = engine.knowledge_base("library").state
+        state.registry.note(WATCHING, "yes")
+        run, _ = state.ledger.start_run()
+    finally:
+        engine.close()
+    with open_api(origin, data) as api:
+        status = api.get("/v1/knowledge-bases/library")
+    assert not status["watching"]
+    assert (status["state"], status["run"]["id"], status["run"]["state"]) == ("empty", run.id, RunState.CANCELLED.value)
