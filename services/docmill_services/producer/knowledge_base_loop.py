@@ -67,7 +67,6 @@ class KnowledgeBaseLoop:
         self._last_scan: float | None = None
         self._watch_settled = threading.Event()
         self._scanning = False
-        self._missed = False
 
     def serve(self) -> None:
         """Works until the process stops; an error interrupts the work and is made good by the next round."""
@@ -149,17 +148,15 @@ class KnowledgeBaseLoop:
                     "not_watching", knowledge_base=self.name, error=str(error), then="it is tried again, and scans go on"
                 )
                 said = kind
-                self._missed = True
             self._watch_settled.set()
             self._note_not_watching()
             self._stopping.wait(pause_seconds)
 
     def _watch_began(self) -> None:
-        """What changed before this moment, since a scan began or the watcher failed, made no event: then another pass is needed."""
+        """What changed since a scan began and before this moment made no event: then another pass is needed."""
         self._state.registry.note(WATCHING, "yes")
-        if self._scanning or self._missed:
+        if self._scanning:
             self._start_run()
-            self._missed = False
         self._watch_settled.set()
 
     def _start_run(self) -> None:
