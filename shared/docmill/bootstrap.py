@@ -17,7 +17,7 @@ from redis.retry import Retry
 from docmill.adapters.clock import SystemClock
 from docmill.adapters.embedded.data_folder import DataFolder
 from docmill.adapters.embedded.lexical_store import EmbeddedLexicalStore
-from docmill.adapters.embedded.valkey import ValkeyServer
+from docmill.adapters.embedded.valkey import ValkeyServer, celery_url_of
 from docmill.adapters.embedded.vector_store import EmbeddedVectorStore
 from docmill.adapters.files import FileSource
 from docmill.adapters.providers.catalog import embedding_model_for
@@ -62,8 +62,7 @@ class Connections:
 
 def celery_on(unix_socket: Path, settings: Settings) -> Celery:
     """A Celery application on the embedded server at ``unix_socket``."""
-    url = f"redis+socket://{unix_socket}?virtual_host=0"
-    return make_celery(url, visibility_timeout_seconds=settings.visibility_timeout_seconds, events=False)
+    return make_celery(celery_url_of(unix_socket), visibility_timeout_seconds=settings.visibility_timeout_seconds, events=False)
 
 
 def connect(knowledge_bases: Mapping[str, KnowledgeBase], unix_socket: Path, settings: Settings) -> Connections:

@@ -28,6 +28,11 @@ def restart_pause_seconds(quick_deaths: int) -> float:
     return _FIRST_PAUSE_SECONDS * 2.0 ** max(0, quick_deaths - 1)
 
 
+def celery_url_of(unix_socket: Path) -> str:
+    """What Celery calls a broker that listens at ``unix_socket``; for processes that know the socket only."""
+    return f"redis+socket://{quote(str(unix_socket))}?virtual_host=0"
+
+
 class ValkeyServer:
     """A Valkey server that belongs to this process: one per folder, and gone when this process is gone, also after kill -9.
 
@@ -72,7 +77,7 @@ class ValkeyServer:
     @property
     def celery_url(self) -> str:
         """For Celery's broker."""
-        return f"redis+socket://{quote(str(self._socket))}?virtual_host=0"
+        return celery_url_of(self._socket)
 
     @property
     def pid(self) -> int | None:
