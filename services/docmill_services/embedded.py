@@ -110,11 +110,12 @@ class EmbeddedService:
 
         Raises:
             ServiceDown: a part that docmill cannot do without has ended.
+            DiskFull: what is left cannot be written.
         """
         while self._is_anything_left():
             if stopping.wait(_POLL_SECONDS):
                 return
-            self.check()
+            self.check_progress()
         for opened in self.engine.knowledge_bases.values():
             # A set that was served until now may still be read by a query: the next start removes it.
             if not opened.index_sets.settle():
@@ -137,6 +138,15 @@ class EmbeddedService:
         self.engine.data_folder.require_there()
         if self._workers is not None and not self._stopping.is_set():
             self._workers.check()
+
+    def check_progress(self) -> None:
+        """``check``, for a process that only indexes: on a full disk it cannot go on, while one that also answers waits for room.
+
+        Raises:
+            DiskFull: nothing can be written.
+        """
+        self.check()
+        self.engine.data_folder.require_room()
 
     def stop(self, timeout_seconds: float = 2.0) -> None:
         """Ends everything within about ``timeout_seconds``; what is in work goes on at the next start."""

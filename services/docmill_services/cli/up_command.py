@@ -3,7 +3,7 @@
 import os
 import signal
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -51,7 +51,7 @@ def up(
     with _stop_signal() as stopping, _service(configuration, settings, origin, data_dir, watch=watch, log_level=log_level) as service:
         url = service.start(host, port)
         say(f'docmill answers at {url} (data in {data_dir}); docmill search "..." asks it, Ctrl-C stops it')
-        runs = _follow_service(service, stopping)
+        runs = _follow_service(service, stopping, service.check_progress if once else service.check)
         if once:
             service.finish(stopping)
             return _exit_code(runs)
@@ -88,7 +88,7 @@ def index(
         else:
             with _service(configuration, settings, origin, data_dir, watch=False, log_level=log_level) as service:
                 service.start(None, 0)
-                runs = _follow_service(service, stopping)
+                runs = _follow_service(service, stopping, service.check_progress)
                 service.finish(stopping)
     if as_json:
         print_json({name: {"state": run.state.value, "counters": dict(run.counters), "error": run.error} for name, run in runs.items()})
@@ -151,8 +151,8 @@ def _stop_signal() -> Iterator[threading.Event]:
             signal.signal(number, handler)
 
 
-def _follow_service(service: EmbeddedService, stopping: threading.Event) -> Mapping[str, Run]:
-    runs = follow(service.runs_now, stopping.wait, service.check)
+def _follow_service(service: EmbeddedService, stopping: threading.Event, check: Callable[[], None]) -> Mapping[str, Run]:
+    runs = follow(service.runs_now, stopping.wait, check)
     if not stopping.is_set():
         for name, run in runs.items():
             for line in summary_of(name, run):

@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ _IGNORE_FILES: Final = (".gitignore", ".docmillignore")
 _MAY_PRECEDE_US: Final = frozenset({_LOCK, *_IGNORE_FILES, ".gitkeep", "lost+found"})
 # Another command that looks whether the folder is in use holds a shared lock for an instant.
 _PATIENCE_SECONDS: Final = 0.5
+_LEAST_FREE_BYTES: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,16 @@ class DataFolder:
             there = False
         if not there:
             raise DataFolderError(f"The data folder {self.path} was removed or replaced while docmill used it: start docmill again.")
+
+    def require_room(self) -> None:
+        """Looks whether anything can still be written.
+
+        Raises:
+            DiskFull: less than 1 MiB is free, too little even to record how a run ended.
+        """
+        with folder_errors(self.path):
+            if shutil.disk_usage(self.path).free < _LEAST_FREE_BYTES:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def announce(self, url: str) -> None:
         """Lets other commands find this process at ``url``.
