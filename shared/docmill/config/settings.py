@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -14,25 +15,54 @@ from docmill.domain.errors import ConfigurationError
 PREFIX: Final = "DOCMILL_"
 
 _REDIS_SCHEMES: Final = ("redis", "rediss", "unix", "sentinel")
+_QDRANT_SCHEMES: Final = ("http", "https", "grpc", "grpcs")
 _HTTP_SCHEMES: Final = ("http", "https")
 _MAX_SECONDS: Final = 365 * 24 * 3600.0
 
 
 def _read_url(text: str, schemes: tuple[str, ...]) -> str:
-    """The value is never repeated in a message: it may hold a password."""
+    """A URL, or several servers of one kind: ``sentinel://HOST,HOST/NAME``, ``http://HOST,http://HOST``.
+
+    The value is never repeated in a message: it may hold a password.
+    """
+    if any(not c.isprintable() or c == " " for c in text) or not all(_names_a_place(part, schemes) for part in _servers_of(text)):
+        raise ValueError(f"must be a URL that begins with {_alternatives(schemes)} and names a place")
+    return text
+
+
+def _servers_of(text: str) -> list[str]:
+    """Each server as a URL of its own."""
+    first, *others = text.split(",")
+    if not first.startswith("sentinel://"):
+        return [first, *others]
+    login, at, _ = first.rpartition("@")
+    return [first, *(f"{login}{at}{other}" if at else f"sentinel://{other}" for other in others)]
+
+
+def _names_a_place(text: str, schemes: tuple[str, ...]) -> bool:
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError as error:
         raise ValueError("is not a URL") from error
     has_place = parts.path not in ("", "/") if parts.scheme == "unix" else bool(parts.hostname)
-    if parts.scheme not in schemes or not has_place or port == 0 or any(not c.isprintable() or c == " " for c in text):
-        raise ValueError(f"must be a URL that begins with {_alternatives(schemes)} and names a place")
-    return text
+    return parts.scheme in schemes and has_place and port != 0
 
 
 def _alternatives(schemes: tuple[str, ...]) -> str:
     return listed(f"{scheme}://" for scheme in schemes)
+
+
+def _read_file(text: str) -> str:
+    if not Path(text).is_file():
+        raise ValueError(f"names no file: {one_line(text)}")
+    return text
+
+
+def _read_secret(text: str) -> str:
+    if not text.isascii() or not text.isprintable():
+        raise ValueError("holds a character that no key has")
+    return text
 
 
 def _read_seconds(text: str) -> float:
@@ -58,6 +88,14 @@ def _url(schemes: tuple[str, ...], description: str) -> Any:
     return field(default=None, repr=False, metadata={"read": lambda text: _read_url(text, schemes), "description": description})
 
 
+def _file(description: str) -> Any:
+    return field(default=None, metadata={"read": _read_file, "description": description})
+
+
+def _secret(description: str) -> Any:
+    return field(default=None, repr=False, metadata={"read": _read_secret, "description": description})
+
+
 def _seconds(default: float, description: str) -> Any:
     return field(default=default, metadata={"read": _read_seconds, "description": description})
 
@@ -71,8 +109,17 @@ class Settings:
     """How docmill runs. A backend's URL that is None means the embedded backend; a count that is None fits the machine."""
 
     redis_url: str | None = _url(_REDIS_SCHEMES, "The Redis or Valkey server; embedded when not set.")
-    qdrant_url: str | None = _url(_HTTP_SCHEMES, "The Qdrant server; embedded when not set.")
-    elasticsearch_url: str | None = _url(_HTTP_SCHEMES, "The Elasticsearch server; embedded when not set.")
+    redis_ca_file: str | None = _file("Certificates that the TLS certificate of Redis must be signed by; the system's when not set.")
+    qdrant_url: str | None = _url(_QDRANT_SCHEMES, "The Qdrant server; embedded when not set.")
+    qdrant_api_key: str | None = _secret("The key for Qdrant.")
+    qdrant_ca_file: str | None = _file("Certificates that the TLS certificate of Qdrant must be signed by; the system's when not set.")
+    elasticsearch_url: str | None = _url(
+        _HTTP_SCHEMES, "The Elasticsearch server, or several nodes with commas between; embedded when not set."
+    )
+    elasticsearch_api_key: str | None = _secret("The key for Elasticsearch, encoded as it was given out; or USER:PASSWORD@ in the URL.")
+    elasticsearch_ca_file: str | None = _file(
+        "Certificates that the TLS certificate of Elasticsearch must be signed by; the system's when not set."
+    )
     query_timeout_seconds: float = _seconds(10.0, "A strategy that takes longer is left out of a search.")
     store_timeout_seconds: float = _seconds(20.0, "One request to a store.")
     grace_seconds: float = _seconds(60.0, "How long replaced chunks stay before the sweeper removes them.")

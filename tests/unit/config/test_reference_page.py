@@ -60,7 +60,7 @@ def test_the_reference_has_each_variable_with_its_default() -> None:
     for description in descriptions:
         shown = rows[description.variable][0]
         if description.default is None:
-            assert shown in ("embedded", "fitted to the cores")
+            assert shown in ("embedded", "fitted to the cores", "the system's", "none")
         else:
             assert shown == f"`{description.default:g}`"
 

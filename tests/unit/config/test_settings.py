@@ -1,4 +1,5 @@
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, fields
+from pathlib import Path
 
 import pytest
 
@@ -104,6 +105,23 @@ def test_scans_are_at_least_as_far_apart_as_a_configuration_may_say() -> None:
     assert problems(SCAN_INTERVAL_SECONDS="0.5") == ["DOCMILL_SCAN_INTERVAL_SECONDS: must be at least 1, not 0.5"]
 
 
+def test_several_servers_may_be_named() -> None:
+    sentinels = "sentinel://:pw@a.example:26379,b.example:26380/main/0"
+    nodes = "https://a.example:9200,https://b.example:9200"
+    settings = Settings.from_environment({"DOCMILL_REDIS_URL": sentinels, "DOCMILL_ELASTICSEARCH_URL": nodes})
+    assert (settings.redis_url, settings.elasticsearch_url) == (sentinels, nodes)
+    (line,) = problems(ELASTICSEARCH_URL="https://a.example,ftp://b.example")
+    assert "names a place" in line
+
+
+def test_a_file_of_certificates_must_be_there(tmp_path: Path) -> None:
+    (line,) = problems(REDIS_CA_FILE=str(tmp_path / "none.pem"))
+    assert line.startswith("DOCMILL_REDIS_CA_FILE: names no file")
+    there = tmp_path / "ca.pem"
+    there.write_text("x")
+    assert Settings.from_environment({"DOCMILL_REDIS_CA_FILE": str(there)}).redis_ca_file == str(there)
+
+
 def test_settings_cannot_be_changed() -> None:
     settings = Settings()
     with pytest.raises(FrozenInstanceError):
@@ -112,6 +130,6 @@ def test_settings_cannot_be_changed() -> None:
 
 def test_every_setting_is_described() -> None:
     descriptions = setting_descriptions()
-    assert len(descriptions) == 17
+    assert len(descriptions) == len(fields(Settings))
     assert all(description.description.endswith(".") for description in descriptions)
     assert ("DOCMILL_GRACE_SECONDS", 60.0) in [(description.variable, description.default) for description in descriptions]
