@@ -3,12 +3,10 @@
 import threading
 import time
 from collections.abc import Mapping
-from importlib.metadata import entry_points
-from typing import Protocol
 
 import structlog
 
-from docmill.bootstrap import Engine
+from docmill.bootstrap import Owner
 from docmill.domain.errors import DocmillError, ServiceDown, StoreDown
 from docmill.domain.runs import Run
 from docmill.indexing.index_sets import WATCHING
@@ -17,31 +15,13 @@ from docmill_services.embedded_backend import end_interrupted_runs, serve_engine
 from docmill_services.origin import Origin
 from docmill_services.producer_process import ProducerProcess
 from docmill_services.query.serve import RunningServer
+from docmill_services.worker_threads import WorkerThreads, start_worker_threads
 
 _log = structlog.get_logger(__name__)
 _PRODUCER_WATCH_SECONDS = 0.5
 _QUICK_DEATHS = 5
 _QUICK_SECONDS = 60.0
 _POLL_SECONDS = 0.05
-
-
-class WorkerThreads(Protocol):
-    """What the worker package starts in this process."""
-
-    def check(self) -> None:
-        """Raises ``ServiceDown`` when one of them has ended by itself."""
-        ...
-
-    def stop(self, timeout_seconds: float) -> None:
-        """Ends them."""
-        ...
-
-
-def start_worker_threads(engine: Engine) -> WorkerThreads:
-    """Starts the worker that is installed with docmill; services know it by its entry point only."""
-    (found,) = entry_points(group="docmill.worker", name="threads")
-    started: WorkerThreads = found.load()(engine)
-    return started
 
 
 class EmbeddedService:
@@ -52,7 +32,7 @@ class EmbeddedService:
     """
 
     def __init__(
-        self, engine: Engine, origin: Origin, *, watch: bool, log_level: str = "info", producer: ProducerProcess | None = None
+        self, engine: Owner, origin: Origin, *, watch: bool, log_level: str = "info", producer: ProducerProcess | None = None
     ) -> None:
         """Nothing runs before ``start``; ``producer`` is one that was started early, with the same origin and data folder."""
         self.engine = engine
@@ -73,6 +53,8 @@ class EmbeddedService:
         Raises:
             AddressInUse: the port is taken.
         """
+        for opened in self.engine.knowledge_bases.values():
+            opened.state.registry.note(WATCHING, None)  # a producer that was killed left its note
         if host is not None:
             self._http = serve_engine(self.engine, host, port)
         self._origin.save(self.engine.data_folder.path)
@@ -85,7 +67,7 @@ class EmbeddedService:
         self._workers = start_worker_threads(self.engine)
         if self._producer is None:
             self._producer = self._start_producer()
-        self._producer.serve(self.engine.server.socket)
+        self._producer.serve(self.engine.unix_socket)
         threading.Thread(target=self._keep_producer, name="docmill-producer-watch", daemon=True).start()
         return self._http.url if self._http is not None else None
 
@@ -133,7 +115,7 @@ class EmbeddedService:
         """Raises what ended a part that docmill cannot do without."""
         if self._failure is not None:
             raise self._failure
-        if self.engine.server.error is not None:
+        if self.engine.server is not None and self.engine.server.error is not None:
             raise self.engine.server.error
         self.engine.data_folder.require_there()
         if self._workers is not None and not self._stopping.is_set():
@@ -187,4 +169,4 @@ class EmbeddedService:
                 return
             began = time.monotonic()
             self._producer = self._start_producer()
-            self._producer.serve(self.engine.server.socket)
+            self._producer.serve(self.engine.unix_socket)

@@ -7,9 +7,12 @@ from typing import Final
 from docmill.bootstrap import Engine, OpenKnowledgeBase
 from docmill.domain.errors import DocmillError, RunUnknown
 from docmill.domain.knowledge_bases import KnowledgeBase
+from docmill.domain.registry import Lane
 from docmill.domain.runs import Run, RunState
+from docmill.domain.verification import Verification
 from docmill.indexing.index_sets import WATCHING
 from docmill.indexing.targets import Target
+from docmill.indexing.verifying import Patience
 from docmill.ports.registry import Registry, RunLedger
 from docmill.ports.stores import ChunkStore
 from docmill.retrieval.query_vectors import QueryVectors
@@ -18,6 +21,7 @@ from docmill.retrieval.search import Searcher
 from docmill_services.query.app import make_app
 from docmill_services.query.backend import ProviderGate
 from docmill_services.query.serve import RunningServer, serve
+from docmill_services.verification import verify_knowledge_base
 
 _STRATEGY_THREADS: Final = 8
 
@@ -87,6 +91,16 @@ class EmbeddedBackend:
         if not run.state.final:
             self.ledger.end_run(run_id, RunState.CANCELLED, "cancelled by request")
 
+    def plan(self, document_ids: Sequence[str]) -> None:
+        """See ``Backend.plan``."""
+        messages = self.ledger.enqueue(document_ids, Lane.LIVE)
+        if messages:
+            self._engine.tasks.send(messages, Lane.LIVE)
+
+    def verify(self, *, repair: bool) -> Verification:
+        """See ``Backend.verify``: beside workers, here or in other processes."""
+        return verify_knowledge_base(self._engine, self._opened, repair=repair, patience=Patience())
+
     def gates(self) -> Sequence[ProviderGate]:
         """See ``Backend.gates``: none before providers share a gate."""
         return ()
@@ -94,6 +108,8 @@ class EmbeddedBackend:
     def read_text(self, document_id: str) -> str | None:
         """See ``Backend.read_text``."""
         try:
+            if self.ledger.suspicions([document_id]):
+                return None  # a worker died over it, and this process serves everybody
             return self._opened.source.text_of(document_id)
         except DocmillError:
             return None  # it cannot be had: the caller shows what is indexed
@@ -111,8 +127,8 @@ class EmbeddedBackend:
                 lexical=target.lexical,
                 models=target.models,
                 query_vectors=self._vectors,
-                vectors_in_process=True,
-                lexical_in_process=True,
+                vectors_in_process=self._engine.settings.qdrant_url is None,
+                lexical_in_process=self._engine.settings.elasticsearch_url is None,
             ),
             self.registry,
             executor=self._executor,
@@ -133,10 +149,8 @@ def end_interrupted_runs(engine: Engine) -> None:
 
 
 def serve_engine(engine: Engine, host: str, port: int) -> RunningServer:
-    """Starts to answer HTTP for every knowledge base of ``engine``, before its producer serves; raises as ``serve``."""
-    for opened in engine.knowledge_bases.values():
-        opened.state.registry.note(WATCHING, None)  # a producer that was killed left its note
+    """Starts to answer HTTP for every knowledge base of ``engine``; raises as ``serve``."""
     executor = ThreadPoolExecutor(_STRATEGY_THREADS, thread_name_prefix="docmill-strategy")
     vectors = QueryVectors()
     backends = {name: EmbeddedBackend(engine, opened, executor, vectors) for name, opened in engine.knowledge_bases.items()}
-    return serve(make_app(backends), host, port)
+    return serve(make_app(backends, engine.settings.api_key), host, port)

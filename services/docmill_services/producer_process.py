@@ -4,8 +4,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Final
 
 from docmill_services.origin import Origin
+
+#: Instead of a socket's path: the state is on the Redis that the environment names.
+NO_EMBEDDED_SERVER: Final = "-"
 
 
 class ProducerProcess:
@@ -32,12 +36,12 @@ class ProducerProcess:
         """None while it runs."""
         return self._child.poll()
 
-    def serve(self, unix_socket: Path) -> None:
-        """Tells it where the embedded server listens; a child that died meanwhile is noticed by its ``exit_code``."""
+    def serve(self, unix_socket: Path | None) -> None:
+        """Tells it where the embedded server listens, or that there is none; a dead child is noticed by its ``exit_code``."""
         if self._child.stdin is None:
             raise ValueError("the child has no standard input")
         try:
-            self._child.stdin.write(f"{unix_socket}\n".encode())
+            self._child.stdin.write(f"{unix_socket or NO_EMBEDDED_SERVER}\n".encode())
             self._child.stdin.flush()
         except BrokenPipeError:
             self._child.wait()

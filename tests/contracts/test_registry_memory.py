@@ -17,12 +17,12 @@ class TestMemoryState(RegistryContract):
             now[0] += seconds
 
         state = MemoryState("handbook", lambda: now[0])
-        return StateUnderTest(state.registry, state.leases, state.ledger, shift_clock)
+        return StateUnderTest(state.registry, state.leases, state.ledger, shift_clock, state.replace_server)
 
 
 def test_a_state_is_set_back_to_a_snapshot_whatever_happened_since() -> None:
     memory = MemoryState("handbook", lambda: 1_800_000_000.0)
-    state = StateUnderTest(memory.registry, memory.leases, memory.ledger, lambda _: None)
+    state = StateUnderTest(memory.registry, memory.leases, memory.ledger, lambda _: None, memory.replace_server)
     state.registry.raise_epoch(1)
     state.registry.serve(SERVED)
     state.commit_new("a.md", "f1")

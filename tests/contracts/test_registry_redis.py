@@ -51,6 +51,11 @@ def with_every_key(state: StateUnderTest) -> None:
     state.begin("b.md", run_id=run.id)
     state.ledger.enqueue(["b.md", "c.md"], Lane.BULK)
     state.registry.note("what", "text")
+    state.begin("d.md")
+    state.shift_clock(LEASE_SECONDS)
+    state.ledger.resend_expired(9)
+    state.begin("e.md")
+    state.ledger.enqueue(["e.md"], Lane.BULK)
 
 
 def test_every_key_is_in_the_table_with_its_type_and_in_one_slot(client: redis.Redis, state: StateUnderTest) -> None:

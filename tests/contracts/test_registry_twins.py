@@ -34,16 +34,21 @@ work = st.one_of(
     st.tuples(st.just("intend"), which, some_sets, st.integers(0, 3)),
     st.tuples(st.just("commit"), which, st.sampled_from(STATES), fingerprints, some_sets, st.integers(0, 3)),
     st.tuples(st.just("commit"), which, st.sampled_from(STATES), fingerprints, some_sets, st.integers(0, 3)),
-    st.tuples(st.just("finish"), which, st.sampled_from(["", "unchanged", "failed"]), fingerprints, some_sets),
+    st.tuples(st.just("finish"), which, st.sampled_from(["", "unchanged", "failed", "quarantined"]), fingerprints, some_sets),
     st.tuples(st.just("write"), documents, st.sampled_from(STATES), fingerprints, some_sets, st.integers(0, 3)),
     st.tuples(st.just("write"), documents, st.sampled_from(STATES), fingerprints, some_sets, st.integers(0, 3)),
     st.tuples(st.just("shift"), st.sampled_from([10, 20, 30, 60])),
     st.tuples(st.sampled_from(["age", "lapse", "start_run", "complete"])),
     st.tuples(st.just("touch"), which, st.sampled_from(Lane)),
+    st.tuples(st.just("crash"), which, fingerprints),
+    st.tuples(st.just("crash_until_quarantined"), documents, fingerprints),
 )
 rest = st.one_of(
     st.tuples(st.sampled_from(ARGUMENTLESS)),
     st.tuples(st.just("mark"), documents, which, st.sampled_from(SETS)),
+    st.tuples(st.just("give_back"), which),
+    st.tuples(st.just("retry"), st.lists(documents, max_size=3)),
+    st.tuples(st.just("resend_without_suspects")),
     st.tuples(st.just("serve"), st.sampled_from(SETS)),
     st.tuples(st.just("forget_index_set"), st.sampled_from(SETS)),
     st.tuples(st.just("raise_epoch"), st.integers(0, 5)),
@@ -107,7 +112,7 @@ class Driver:
         if attempt is None:
             return None
         unchanged = dict.fromkeys(sets, fingerprint) if kind == "unchanged" else None
-        failed = "bad: a|b\nc" if kind == "failed" else ""
+        failed = {"failed": "bad: a|b\nc", "quarantined": "quarantined: a|b\nc"}.get(kind, "")
         result = self.state.ledger.finish(attempt, unchanged=unchanged, failed=failed, stat="3.4", counters={"tokens": 2})
         self.keep([result.next_message] if result.next_message else [])
         return result
@@ -117,6 +122,28 @@ class Driver:
         self.enqueue([name], Lane.LIVE, "current")
         begun = [self.begin(place) for place, message in enumerate(reversed(self.messages)) if message.document_id == name]
         return begun, self.intend(0, sets, words), self.commit(0, state, fingerprint, sets, words)
+
+    def crash(self, place: int, fingerprint: str) -> Any:
+        attempt = self.attempt(place)
+        if attempt is None:
+            return None
+        result = self.state.ledger.crashed(attempt, fingerprint, stat="5.6", reason="quarantined: a|b\nc")
+        self.keep([result.next_message] if result.next_message else [])
+        return result
+
+    def crash_until_quarantined(self, name: str, fingerprint: str) -> Any:
+        """As far as the document is free."""
+        seen = [self.enqueue([name], Lane.LIVE, "current")]
+        for _ in range(3):
+            begun = [self.begin(place) for place, message in enumerate(reversed(self.messages)) if message.document_id == name]
+            seen += [begun, self.crash(0, fingerprint)]
+        return seen
+
+    def give_back(self, place: int) -> Any:
+        return self.keep(self.state.ledger.give_back([attempt for attempt in (self.attempt(place), self.attempt(place + 1)) if attempt]))
+
+    def retry(self, names: list[str]) -> Any:
+        return self.state.ledger.retry(names)
 
     def age(self) -> Any:
         """Lets the grace pass and removes what is due."""
@@ -144,6 +171,9 @@ class Driver:
 
     def resend(self) -> Any:
         return self.keep(sorted(self.state.ledger.resend_expired(ALL), key=lambda message: message.ticket))
+
+    def resend_without_suspects(self) -> Any:
+        return self.keep(sorted(self.state.ledger.resend_expired(ALL, suspects=False), key=lambda message: message.ticket))
 
     def start_run(self) -> Any:
         run, new = self.state.ledger.start_run()
@@ -207,6 +237,7 @@ class Driver:
             "index sets": registry.index_sets(),
             "outstanding": ledger.outstanding(),
             "waiting": ledger.oldest_waiting(ALL),
+            "suspects": ledger.suspicions(DOCUMENTS),
             "runs": [timeless(ledger.run(run_id)) for run_id in self.runs],
             "current": timeless(ledger.current_run()),
             "complete": timeless(ledger.last_complete_run()),
@@ -256,7 +287,7 @@ def test_the_memory_twin_and_the_server_answer_alike(client: redis.Redis, calls:
         now[0] += seconds
 
     memory = MemoryState("handbook", lambda: now[0])
-    twin = Driver(StateUnderTest(memory.registry, memory.leases, memory.ledger, shift_clock))
+    twin = Driver(StateUnderTest(memory.registry, memory.leases, memory.ledger, shift_clock, memory.replace_server))
     real = Driver(fresh_redis_state(client))
     for place, (name, *args) in enumerate(calls):
         assert real.call(name, *args) == twin.call(name, *args), f"call {place}: {name}{tuple(args)}"

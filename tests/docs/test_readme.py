@@ -2,12 +2,13 @@
 
 Blocks marked ``shell`` are run in their order. What stays running (``up``) is started in the background and ended, as by Ctrl-C, before
 the next one starts. The copy's ``.venv`` is the environment of this test run with the mark of a finished ``make setup``, so that no
-second one is built over the network; and its port is a free one. Three commands cannot be run inside a test, and the tests that stand
-in for them say why.
+second one is built over the network; and its port is a free one. Some commands cannot be run inside a test, and the tests that stand in
+for them say why.
 """
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -20,24 +21,33 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from typer.main import get_command
 
+from docmill.config import Settings
+from docmill_services.cli.app import app
+from docmill_services.query.requests import SearchBody
+from support.compose_file import compose_command
 from support.running_docmill import PROGRAM, environment
 from support.waiting import wait_until
 
 REPOSITORY: Final = Path(__file__).parents[2]
 README: Final = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-COPIED: Final = ("shared", "workers", "services", "docs", "Makefile", "pyproject.toml", "uv.lock", "README.md", "LICENSE", "CHANGELOG.md")
+DISTRIBUTED: Final = (REPOSITORY / "docs" / "distributed.md").read_text(encoding="utf-8")
+COPIED: Final = (
+    *("shared", "workers", "services", "docs", "deploy", "Makefile", "pyproject.toml", "uv.lock", "README.md", "LICENSE", "CHANGELOG.md"),
+    *("docker-compose.yml", ".env.example"),
+)
 START_SECONDS: Final = 120.0
 
 
-def blocks(language: str) -> list[str]:
+def blocks(language: str, page: str = README) -> list[str]:
     """The fenced blocks of a language."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
-def commands() -> list[str]:
+def commands(page: str = README) -> list[str]:
     """Every command of every shell block, in order; a line that ends in a backslash goes on."""
-    return [command for block in blocks("shell") for command in re.split(r"(?<!\\)\n", block) if command]
+    return [command for block in blocks("shell", page) for command in re.split(r"(?<!\\)\n", block) if command]
 
 
 class Copy:
@@ -128,10 +138,16 @@ def copy(tmp_path: Path) -> Iterator[Copy]:
         made.interrupt()
 
 
+CONTAINERS: Final = [command for command in commands() if command.startswith("docker compose")]
+(KEYED,) = (command for command in commands() if "Authorization" in command)
+PROCESSES: Final = [command for command in commands() if re.match(r"\.venv/bin/docmill (producer|worker|api) |export DOCMILL_", command)]
 NOT_HERE: Final = {
     "make test": "test_make_test_runs_pytest",
     "make bench": "test_make_bench_runs_the_benchmarks",
     "pip install .": "test_pip_install_gives_the_command_and_everything_it_needs",
+    **dict.fromkeys(CONTAINERS, "test_a_command_for_containers_lacks_nothing_but_an_engine"),
+    **dict.fromkeys(PROCESSES, "test_a_process_of_the_distributed_profile_is_started_as_docmill_wants_it"),
+    KEYED: "test_the_question_with_a_key_is_one_that_the_query_service_understands",
 }
 
 
@@ -176,6 +192,53 @@ def test_pip_install_gives_the_command_and_everything_it_needs(copy: Copy, tmp_p
         if path.is_file() and "__pycache__" not in path.parts and not (tmp_path / "installed" / path.relative_to(root)).exists()
     ]
     assert missing == []
+
+
+@pytest.mark.parametrize("command", [*CONTAINERS, *(one for one in commands(DISTRIBUTED) if one.startswith("docker compose"))])
+def test_a_command_for_containers_lacks_nothing_but_an_engine(command: str, copy: Copy) -> None:
+    """No engine runs where these tests do: Compose reads the file and the command, and gets as far as looking for one."""
+    compose = compose_command()
+    if compose is None:
+        assert not os.environ.get("CI"), "Docker Compose is not installed; .ci/run installs it"
+        pytest.skip("Docker Compose is not installed")
+    copy.run("python3 deploy/docker/new_env.py docs")
+    words = [*compose, *shlex.split(command)[2:]]
+    nowhere = environment({"DOCKER_HOST": "unix:///nowhere/docker.sock"})
+    ended = subprocess.run(words, cwd=copy.folder, env=nowhere, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode != 0
+    assert ended.stderr.strip().endswith(
+        "Cannot connect to the Docker daemon at unix:///nowhere/docker.sock. Is the docker daemon running?"
+    )
+    if " docmill " in command:
+        understood(command.partition(" docmill ")[2])
+
+
+@pytest.mark.parametrize("command", PROCESSES)
+def test_a_process_of_the_distributed_profile_is_started_as_docmill_wants_it(command: str) -> None:
+    """They need three servers; the acceptance test of docker-compose.yml runs them on real ones."""
+    if command.startswith("export "):
+        Settings.from_environment(dict(word.split("=", 1) for word in shlex.split(command)[1:]))
+    else:
+        understood(command.partition("docmill ")[2])
+
+
+def test_the_question_with_a_key_is_one_that_the_query_service_understands(copy: Copy) -> None:
+    """It goes to a knowledge base that the containers have; here its key is taken from .env, and its body is read."""
+    copy.run("python3 deploy/docker/new_env.py docs")
+    shown = copy.run(KEYED.replace("curl", "printf '%s\\n'", 1)).splitlines()
+    assert re.fullmatch(r"Authorization: Bearer [0-9a-f]{48}", shown[3])
+    SearchBody.model_validate_json(shown[-1])
+    assert "/v1/knowledge-bases/documents/search" in shown[1]
+
+
+def understood(arguments: str) -> None:
+    """Fails where the command line has an option or a verb that docmill does not know."""
+    words = shlex.split(arguments)
+    root = get_command(app)
+    context = root.make_context("docmill", list(words))
+    verb, command, rest = root.resolve_command(context, words)  # type: ignore[attr-defined]  # the root is a group
+    assert command is not None
+    command.make_context(verb, rest, parent=context)
 
 
 def test_every_command_is_run_or_says_why_not() -> None:

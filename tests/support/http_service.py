@@ -8,7 +8,9 @@ from time import monotonic, sleep
 import httpx
 
 from docmill.domain.knowledge_bases import KnowledgeBase
+from docmill.domain.registry import Lane
 from docmill.domain.runs import Run, RunState
+from docmill.domain.verification import Verification
 from docmill.ports.registry import Registry, RunLedger
 from docmill.ports.stores import ChunkStore
 from docmill_services.query.app import make_app
@@ -37,6 +39,8 @@ class LibraryBackend:
     own_searcher: Searches | None = None
     own_registry: Registry | None = None
     own_stores: Mapping[str, ChunkStore] | None = None
+    own_verification: Verification = field(default_factory=lambda: Verification(0))
+    repairs: list[bool] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.searcher: Searches = self.own_searcher or self.library.searcher(SystemClock())
@@ -66,6 +70,13 @@ class LibraryBackend:
 
     def cancel_run(self, run_id: str) -> None:
         self.ledger.end_run(run_id, RunState.CANCELLED)
+
+    def verify(self, *, repair: bool) -> Verification:
+        self.repairs.append(repair)
+        return self.own_verification
+
+    def plan(self, document_ids: Sequence[str]) -> None:
+        self.ledger.enqueue(document_ids, Lane.LIVE)
 
     def gates(self) -> Sequence[ProviderGate]:
         return self.own_gates

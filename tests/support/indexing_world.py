@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from docmill.adapters.memory.isolation import MemoryIsolation
 from docmill.adapters.memory.models import HashEmbeddingModel
 from docmill.adapters.memory.state import MemoryState
 from docmill.adapters.memory.stores import MemoryLexicalStore, MemoryVectorStore
@@ -114,6 +115,8 @@ class World:
         self.target.create_indexes()
         self.keeper = LeaseKeeper(lambda _: self.state.leases, ttl_seconds=30, interval_seconds=5)
         self.handed_over: list[Prepared] = []
+        self.crashes: dict[bytes, str] = {}
+        self.isolation = MemoryIsolation(lambda name, content: self.source.load(name, content), line_chunks, self.crashes.get)
         self.state.registry.raise_epoch(1)
         self.state.registry.serve(INDEX_SET)
 
@@ -123,6 +126,7 @@ class World:
             source=self.source,
             targets=lambda: [self.target],
             chunker=line_chunks,
+            isolation=self.isolation,
             submit=submit or self.handed_over.append,
             keeper=self.keeper,
             tasks=self.tasks,

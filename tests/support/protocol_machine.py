@@ -11,7 +11,7 @@ from docmill.indexing.anti_entropy import reconcile_stores
 from docmill.indexing.sweeping import sweep
 from docmill.retrieval.snapshot import Snapshot
 from support.protocol_machine_activities import TO_THE_END, Activity, Fault
-from support.protocol_machine_checks import check_converged, check_live_versions, check_promises, check_query
+from support.protocol_machine_checks import check_converged, check_live_versions, check_promises, check_query, check_rebuilt
 from support.protocol_machine_events import EVENTS, Event
 from support.protocol_machine_parts import GRACE_SECONDS, Parts
 from support.protocol_machine_world import LEASE_SECONDS, QUERY_SECONDS, REQUEST_SECONDS, ProtocolWorld
@@ -102,6 +102,18 @@ class ProtocolMachine(RuleBasedStateMachine):
                 world.late_writes.remove(write)
                 write.land()
         world.pass_time(seconds, renewing=renewing)
+
+    def lose_the_registry(self) -> None:
+        """The registry is flushed, and rebuilt after a grace, in which the sweeper and the comparison end what they were at."""
+        world = self.world
+        before = {document_id: world.entry(document_id) for document_id in world.source.files}
+        self.pass_time(GRACE_SECONDS, renewing=True)
+        world.flush()
+        for activity in list(world.activities):
+            if activity.name in ("sweep", "comparison"):
+                self.go(activity)
+        world.rebuild()
+        self._judge(lambda: check_rebuilt(world, before))
 
     def _judge(self, check: Callable[[], None]) -> None:
         """Notes that the example has failed, so that ``teardown`` does not look for more."""

@@ -1,9 +1,10 @@
 """What must hold after every step, and at the end."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 
 from docmill.domain.documents import fingerprint_of
-from docmill.domain.registry import DocumentState, Version
+from docmill.domain.registry import DocumentState, Entry, Version
 from docmill.retrieval.snapshot import Snapshot
 from support.indexing_world import INDEX_SET
 from support.protocol_machine_source import BINARY, DOCUMENTS, texts_of
@@ -58,6 +59,19 @@ def check_query(world: ProtocolWorld, snapshot: Snapshot) -> None:
         if document_id in missing:
             assert not any((strategy, document_id) in found for strategy in STRATEGIES), f"a query shows {document_id} in part"
     assert len(missing) <= snapshot.dropped, f"a query leaves {sorted(missing)} out and says that it dropped {snapshot.dropped}"
+
+
+def check_rebuilt(world: ProtocolWorld, before: Mapping[str, Entry | None]) -> None:
+    """After a rebuild everything is served that was whole, and nothing has to be embedded that is what its file holds."""
+    for document_id, old in before.items():
+        if old is None or old.live is None or not old.live.chunks or document_id in world.damaged:
+            continue
+        content, entry = world.source.files[document_id].content, world.entry(document_id)
+        assert entry is not None, f"{document_id} was whole, and is not served after the rebuild"
+        assert entry.live is not None
+        if content is not None and old.live.fingerprint == fingerprint_of(content.encode()):
+            assert entry.live.fingerprint == old.live.fingerprint, f"{document_id} was current, and is not after the rebuild"
+            assert not entry.marked, f"{document_id} is indexed again without need"
 
 
 def _expected(world: ProtocolWorld, version: Version | None) -> list[tuple[int, str]]:

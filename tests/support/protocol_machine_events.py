@@ -192,6 +192,7 @@ class Kind(StrEnum):
     SAVED = "the registry's state is saved"
     SET_BACK = "the registry is set back to what was saved"
     CHUNKS_LOST = "a store loses chunks"
+    FLUSHED = "the registry loses everything and is rebuilt from the stores"
 
 
 @dataclass(frozen=True)
@@ -225,6 +226,8 @@ class Misfortune:
                 world.set_back()
             case Kind.CHUNKS_LOST if machine.PARTS.anti_entropy:
                 world.lose_chunks(self.document)
+            case Kind.FLUSHED if machine.PARTS.anti_entropy:
+                machine.lose_the_registry()
 
 
 #: What meets in one document is worth more than what happens to several.

@@ -6,8 +6,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
+from docmill.adapters.memory.isolation import MemoryIsolation
 from docmill.adapters.memory.models import HashEmbeddingModel
 from docmill.adapters.memory.state import MemoryState
+from docmill.adapters.memory.state_data import StateData
 from docmill.domain.chunks import ChunkFilter
 from docmill.domain.errors import StoreDown
 from docmill.domain.registry import Entry, Lane, TaskMessage
@@ -15,6 +17,7 @@ from docmill.domain.runs import RunState
 from docmill.indexing.anti_entropy import reconcile_stores
 from docmill.indexing.committing import Prepared, commit_together
 from docmill.indexing.leasekeeping import LeaseKeeper
+from docmill.indexing.rebuilding import Rebuild
 from docmill.indexing.reconciling import Reconciler
 from docmill.indexing.sweeping import sweep
 from docmill.indexing.targets import Target
@@ -55,6 +58,7 @@ class ProtocolWorld:
         self.damaged: set[str] = set()
         self._open_state(parts)
         self._open_stores(parts)
+        self.isolation = MemoryIsolation(self.source.load, line_chunks)
         self.workers = [self._new_worker(number) for number in range(2)]
         self._pump = parts.pump({"kb": self.state}, Port(self.switch, "broker", self.broker, StoreDown), monotonic=self.clock.monotonic)
         self._query_vectors = QueryVectors()
@@ -82,6 +86,8 @@ class ProtocolWorld:
         self.target = Target(INDEX_SET, MACHINE_KB, vectors, lexical, {"dense": model})
         self.raw_target = Target(INDEX_SET, MACHINE_KB, self.raw_vectors, self.raw_lexical, {"dense": self._raw_model})
         self.raw_target.create_indexes()
+        self.raw_vectors.raise_epoch(1)
+        self.raw_lexical.raise_epoch(1)
 
     def _new_worker(self, number: int) -> Worker:
         return Worker(number, LeaseKeeper(lambda _: self.state.leases, ttl_seconds=LEASE_SECONDS, interval_seconds=RENEWAL_SECONDS))
@@ -106,6 +112,7 @@ class ProtocolWorld:
             source=SourcePort(self.switch, self.source, self.history),
             targets=lambda: [self.target],
             chunker=line_chunks,
+            isolation=self.isolation,
             submit=worker.handed_over.append,
             keeper=worker.keeper,
             tasks=self._tasks(),
@@ -276,6 +283,19 @@ class ProtocolWorld:
         self.history.announced.clear()
         self.saved = None
         self.raise_epoch()
+
+    def flush(self) -> None:
+        """The registry loses everything; its epoch is 0 until it is rebuilt."""
+        self.memory.restore(StateData("kb"))
+        self.history.shown.clear()
+        self.history.announced.clear()
+        self.saved = None
+
+    def rebuild(self) -> None:
+        """The registry is made again from the stores."""
+        state = KnowledgeBaseState(self.memory.registry, self.memory.leases, self.memory.ledger)
+        parts = Rebuild(state, [self.raw_target], self.source, self.broker, self.clock, "producer", grace_seconds=0.0)
+        assert parts.carry_out() is not None
 
     def lose_chunks(self, document_id: str) -> None:
         """A store loses the chunks of a document's live version."""

@@ -1,5 +1,6 @@
 """States on Redis-like servers, as the contract suite takes them."""
 
+import fakeredis
 import redis
 
 from docmill.adapters.redis.keys import CLOCK_OFFSET_FIELD, prefix_of
@@ -14,5 +15,9 @@ def fresh_redis_state(client: redis.Redis, kb: str = "handbook") -> StateUnderTe
     def shift_clock(seconds: float) -> None:
         client.hincrby(f"{prefix_of(kb)}meta", CLOCK_OFFSET_FIELD, round(seconds * 1000))
 
+    def replace_server() -> None:
+        client.hset(f"{prefix_of(kb)}meta", "server", "the run id of another server")
+
     state = RedisState(client, kb)
-    return StateUnderTest(state.registry, state.leases, state.ledger, shift_clock)
+    has_identity = not isinstance(client, fakeredis.FakeRedis)
+    return StateUnderTest(state.registry, state.leases, state.ledger, shift_clock, replace_server if has_identity else None)

@@ -1,5 +1,7 @@
 """Consuming: Celery workers in threads of this process, one for each lane."""
 
+import os
+import socket
 import threading
 from typing import Final
 
@@ -61,7 +63,7 @@ class Consumer:
             set_event_loop(None)
             self._app.set_default()  # pool threads look the task up in the default application
             return self._app.WorkController(
-                hostname=f"docmill-{self._lane.value}@{threading.get_native_id()}",
+                hostname=f"{self._lane.value}-{os.getpid()}@{socket.gethostname()}",
                 pool_cls="threads",
                 concurrency=self._threads,
                 prefetch_multiplier=max(1, self._prefetch // self._threads),

@@ -1,4 +1,4 @@
-"""The worker of the one-machine profile: Celery consumers, committer, leases and upkeep as threads of the process that owns the stores."""
+"""The worker: Celery consumers, committer, leases and upkeep as threads of one process, which may be the one that owns the stores."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -9,9 +9,13 @@ from docmill.bootstrap import Engine
 from docmill.domain.errors import ServiceDown
 from docmill.domain.registry import Lane, TaskMessage
 from docmill.indexing.committing import Committer
+from docmill.indexing.giving_back import give_back
 from docmill.indexing.leasekeeping import LeaseKeeper
 from docmill.indexing.reconciling import Reconciler
+from docmill.ports.queue import TaskQueue
+from docmill.ports.registry import RunLedger
 from docmill_workers.consuming import Consumer, start_consumer, stop_consumers
+from docmill_workers.liveness import Liveness
 from docmill_workers.tasks import register_tasks
 from docmill_workers.upkeep import Upkeep
 
@@ -19,8 +23,20 @@ from docmill_workers.upkeep import Upkeep
 class WorkerThreads:
     """Everything that a worker runs, started together and stopped together."""
 
-    def __init__(self, keeper: LeaseKeeper, committer: Committer, upkeep: tuple[Upkeep, ...], consumers: tuple[Consumer, ...]) -> None:
+    def __init__(
+        self,
+        tasks: TaskQueue,
+        liveness: Liveness,
+        keeper: LeaseKeeper,
+        committer: Committer,
+        upkeep: tuple[Upkeep, ...],
+        consumers: tuple[Consumer, ...],
+        ledger_of: Callable[[str], RunLedger],
+    ) -> None:
         """Use ``start_worker_threads``."""
+        self._tasks = tasks
+        self._ledger_of = ledger_of
+        self._liveness = liveness
         self._keeper = keeper
         self._committer = committer
         self._upkeep = upkeep
@@ -34,8 +50,16 @@ class WorkerThreads:
         if ended and not self._keeper.stopped:
             raise ServiceDown(f"a thread of the worker has ended ({', '.join(ended)}); the log says why; start docmill again")
 
+    def check_progress(self) -> None:
+        """``check``, and raises ``ServiceDown`` too when nothing was taken for a while from a queue that is not empty."""
+        self.check()
+        depth = self._tasks.depth()
+        starving = self._liveness.starving_seconds(depth.live + depth.bulk)
+        if starving:
+            raise ServiceDown(f"{depth.live + depth.bulk} messages wait, and this worker has taken none for {starving:.0f} s")
+
     def stop(self, timeout_seconds: float) -> None:
-        """Takes no more messages, lets what is nearly done be committed, and ends; the rest is sent again by the ledger."""
+        """Takes no more messages, lets what is nearly done be committed, gives back the rest, and ends."""
         deadline = time.monotonic() + timeout_seconds
         stop_consumers()
         self._keeper.stop()
@@ -44,6 +68,7 @@ class WorkerThreads:
             upkeep.stop(max(0.1, deadline - time.monotonic()))
         for consumer in self._consumers:
             consumer.thread.join(max(0.1, deadline - time.monotonic()))
+        give_back(self._keeper.held(), self._ledger_of, self._tasks)
 
 
 def start_worker_threads(engine: Engine) -> WorkerThreads:
@@ -79,8 +104,11 @@ def start_worker_threads(engine: Engine) -> WorkerThreads:
     committer.start()
     for one in upkeep:
         one.start()
-    consumers = _consumers(engine, lambda message: _reconcile(reconcilers, keeper, message))
-    return WorkerThreads(keeper, committer, upkeep, consumers)
+    liveness = Liveness()
+    consumers = _consumers(engine, lambda message: _reconcile(reconcilers, keeper, liveness, message))
+    return WorkerThreads(
+        engine.tasks, liveness, keeper, committer, upkeep, consumers, lambda name: engine.knowledge_base(name).state.ledger
+    )
 
 
 def _reconcilers(engine: Engine, keeper: LeaseKeeper, committer: Committer) -> dict[str, Reconciler]:
@@ -90,6 +118,7 @@ def _reconcilers(engine: Engine, keeper: LeaseKeeper, committer: Committer) -> d
             source=opened.source,
             targets=opened.index_sets.targets,
             chunker=engine.chunker,
+            isolation=engine.isolation,
             submit=committer.submit,
             keeper=keeper,
             tasks=engine.tasks,
@@ -101,11 +130,12 @@ def _reconcilers(engine: Engine, keeper: LeaseKeeper, committer: Committer) -> d
     }
 
 
-def _reconcile(reconcilers: Mapping[str, Reconciler], keeper: LeaseKeeper, message: TaskMessage) -> None:
+def _reconcile(reconcilers: Mapping[str, Reconciler], keeper: LeaseKeeper, liveness: Liveness, message: TaskMessage) -> None:
     """Drops a message of a knowledge base that is configured no longer, and any while the process stops: the ledger keeps the entry."""
     reconciler = reconcilers.get(message.knowledge_base)
     if reconciler is not None and not keeper.stopped:
-        reconciler.reconcile(message)
+        with liveness.working():
+            reconciler.reconcile(message)
 
 
 def _consumers(engine: Engine, reconcile: Callable[[TaskMessage], None]) -> tuple[Consumer, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from docmill.adapters.embedded.data_folder import running_server
-from docmill.bootstrap import Engine, open_engine
+from docmill.bootstrap import Engine, Owner, connect_engine, names_servers, open_engine
 from docmill.config.settings import Settings
 from docmill.domain.errors import DataFolderInUse, DocmillError, ExitCode, ServiceDown
 from docmill_services.embedded_backend import end_interrupted_runs, serve_engine
@@ -82,17 +82,19 @@ def open_api(origin: Origin, data_dir: Path) -> Iterator[Api]:
     Raises:
         ServiceDown: a process holds the data folder and does not listen yet, or nothing was indexed.
     """
-    opened = _url_or_engine(origin, data_dir)
+    settings = Settings.from_environment(os.environ)
+    opened = url_or_engine(origin, data_dir, settings)
     if isinstance(opened, str):
-        with httpx.Client(base_url=opened, timeout=_TIMEOUT_SECONDS) as client:
+        with client_of(opened, settings.api_key) as client:
             yield Api(client)
         return
     engine = opened
     try:
-        end_interrupted_runs(engine)
+        if isinstance(engine, Owner) and engine.server is not None:
+            end_interrupted_runs(engine)
         server = serve_engine(engine, "127.0.0.1", 0)
         try:
-            with httpx.Client(base_url=server.url, timeout=_TIMEOUT_SECONDS) as client:
+            with client_of(server.url, settings.api_key) as client:
                 yield Api(client)
         finally:
             server.stop()
@@ -100,18 +102,28 @@ def open_api(origin: Origin, data_dir: Path) -> Iterator[Api]:
         engine.close()
 
 
-def _url_or_engine(origin: Origin, data_dir: Path) -> str | Engine:
-    """Where the data folder's holder answers, or the opened folder; another command may hold the folder for a moment."""
+def client_of(url: str, api_key: str | None, *, timeout_seconds: float = _TIMEOUT_SECONDS) -> httpx.Client:
+    """A client of the query service at ``url`` that brings the key."""
+    headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
+    return httpx.Client(base_url=url, timeout=httpx.Timeout(_TIMEOUT_SECONDS, read=timeout_seconds), headers=headers)
+
+
+def url_or_engine(origin: Origin, data_dir: Path, settings: Settings) -> str | Engine:
+    """Where the data folder's holder answers, the servers that are named, or the opened folder.
+
+    Another command may hold the folder for a moment.
+    """
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:
         running = running_server(data_dir)
         if running is not None and running.url is not None:
             return running.url
+        if running is None and names_servers(settings):
+            return connect_engine(origin.configuration(scan_interval_seconds=settings.scan_interval_seconds), settings, os.environ)
         if running is None:
             if Origin.saved(data_dir) is None:
                 raise ServiceDown(f"nothing was indexed into {data_dir} yet; run: docmill up FOLDER")
             try:
-                settings = Settings.from_environment(os.environ)
                 configuration = origin.configuration(scan_interval_seconds=settings.scan_interval_seconds)
                 return open_engine(configuration, settings, data_dir, os.environ)
             except DataFolderInUse:

@@ -5,13 +5,18 @@ from typing import Annotated
 import typer
 
 from docmill import __version__
+from docmill_services.cli.api_command import api
 from docmill_services.cli.config_command import config_app
 from docmill_services.cli.doctor_command import doctor
 from docmill_services.cli.explain_command import explain
 from docmill_services.cli.output import out
+from docmill_services.cli.producer_command import producer
+from docmill_services.cli.retry_command import retry
 from docmill_services.cli.search_command import search
 from docmill_services.cli.status_command import status
 from docmill_services.cli.up_command import index, up
+from docmill_services.cli.verify_command import verify
+from docmill_services.cli.worker_command import worker
 
 app = typer.Typer(
     name="docmill",
@@ -26,7 +31,12 @@ app.command(short_help="Index once and end.")(index)
 app.command(short_help="Search what is indexed.")(search)
 app.command(short_help="Show how every knowledge base stands.")(status)
 app.command(short_help="Say why a file is found, or is not.")(explain)
+app.command(short_help="Compare files, registry and stores.")(verify)
+app.command(short_help="Try failed and quarantined files again.")(retry)
 app.command(short_help="Check this machine and docmill's parts.")(doctor)
+app.command(short_help="Scan and plan, as a process of its own.")(producer)
+app.command(short_help="Index what is planned, as a process of its own.")(worker)
+app.command(short_help="Answer searches, as a process of its own.")(api)
 app.add_typer(config_app, name="config", help="Check and show the configuration.")
 
 

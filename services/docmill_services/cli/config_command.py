@@ -1,6 +1,7 @@
 """`docmill config`: checks and shows configuration files, and prints their schema."""
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -17,13 +18,16 @@ from docmill.config import (
     unavailable_parts,
 )
 from docmill.config.loading import CONFIGURATION_FILE
+from docmill.config.settings import Settings
 from docmill.domain.errors import ConfigurationNotFound
 from docmill.domain.knowledge_bases import KnowledgeBase
+from docmill_services.cli.options import named_path
 
 config_app = typer.Typer(name="config", help="Check and show configuration files.", no_args_is_help=True)
 
 _File = Annotated[
-    Path | None, typer.Argument(metavar="[FILE]", help=f"The file; {CONFIGURATION_FILE} here or in a folder above when not given.")
+    Path | None,
+    typer.Argument(parser=named_path, metavar="[FILE]", help=f"The file; {CONFIGURATION_FILE} here or in a folder above when not given."),
 ]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -82,7 +86,8 @@ def _load(file: Path | None) -> Configuration:
     found = find_configuration(Path.cwd()) if file is None else file
     if found is None:
         raise ConfigurationNotFound(f"there is no {CONFIGURATION_FILE} here or in a folder above; name a file, or write one")
-    return load_configuration(found)
+    settings = Settings.from_environment(os.environ)
+    return load_configuration(found, scan_interval_seconds=settings.scan_interval_seconds)
 
 
 def _warnings(configuration: Configuration) -> list[str]:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from docmill import __version__
 from docmill.adapters.embedded.data_folder import check_data_folder, running_server
-from docmill.bootstrap import check_embedded_engine, check_embedded_server, check_embedding_model
+from docmill.bootstrap import check_embedded_engine, check_embedded_server, check_embedding_model, check_servers, names_servers
 from docmill.config import Configuration, Settings, missing_roots, unavailable_parts
 from docmill.domain.errors import DocmillError, ExitCode
 from docmill_services.cli.finding import origin_to_ask
@@ -37,7 +37,7 @@ class Finding:
 
 
 def doctor(config: Config = None, data_dir: DataDir = DEFAULT_DATA_DIR, as_json: AsJson = False) -> int:
-    """Check this machine, the configuration, the data folder and the embedded parts."""
+    """Check this machine, the configuration, and the servers or the embedded parts that docmill would use."""
     findings = list(_findings(config, data_dir))
     if as_json:
         print_json({"version": __version__, "findings": [asdict(finding) for finding in findings]})
@@ -61,11 +61,15 @@ def _findings(config: Path | None, data_dir: Path) -> Iterator[Finding]:
         yield Finding("configuration", "failed" if config is not None else "warning", str(error))
     if configuration is not None:
         yield from _of_configuration(configuration)
-    yield _of_data_folder(data_dir)
+    yield from _of_servers(settings)
+    if not names_servers(settings):
+        yield _of_data_folder(data_dir)
     yield from _of_watching()
     with tempfile.TemporaryDirectory(prefix="docmill-doctor-") as folder:
-        yield from _try("embedded server", lambda: [check_embedded_server(Path(folder) / "valkey")])
-        yield from _try("embedded engine", lambda: [check_embedded_engine(Path(folder))])
+        if settings.redis_url is None:
+            yield from _try("embedded server", lambda: [check_embedded_server(Path(folder) / "valkey")])
+        if settings.qdrant_url is None or settings.elasticsearch_url is None:
+            yield from _try("embedded engine", lambda: [check_embedded_engine(Path(folder))])
         yield from _try("embedding models", lambda: _models(configuration))
 
 
@@ -95,6 +99,11 @@ def _of_configuration(configuration: Configuration) -> Iterator[Finding]:
             yield Finding("documents", "failed", f"{root} does not exist (docs of {kb.name})")
     for part in unavailable_parts(configuration):
         yield Finding("configuration", "failed" if part.blocks_indexing else "warning", str(part))
+
+
+def _of_servers(settings: Settings) -> Iterator[Finding]:
+    for server, said in check_servers(settings):
+        yield Finding(server, "failed" if isinstance(said, DocmillError) else "ok", str(said))
 
 
 def _of_data_folder(data_dir: Path) -> Finding:

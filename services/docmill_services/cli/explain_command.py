@@ -11,13 +11,13 @@ from docmill.documents.identity import document_id_of
 from docmill.documents.selection import Selection, Verdict
 from docmill.domain.errors import DocumentUnknown, ExitCode
 from docmill_services.cli.api import ApiError, open_api
-from docmill_services.cli.finding import configuration_of, knowledge_base_name, origin_to_ask
-from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir, KnowledgeBaseName
+from docmill_services.cli.finding import configuration_of, knowledge_base_name, origin_to_ask, path_meant
+from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir, KnowledgeBaseName, named_path
 from docmill_services.cli.output import out, print_json
 
 
 def explain(
-    path: Annotated[Path, typer.Argument(help="A file.", readable=False)],
+    path: Annotated[Path, typer.Argument(parser=named_path, metavar="PATH", help="A file.")],
     kb: KnowledgeBaseName = None,
     config: Config = None,
     data_dir: DataDir = DEFAULT_DATA_DIR,
@@ -28,7 +28,7 @@ def explain(
     configuration = configuration_of(origin)
     name = knowledge_base_name(configuration, kb)
     specification = next(one for one in configuration.knowledge_bases if one.name == name)
-    absolute = os.fsencode(os.path.abspath(path if path.is_absolute() or _is_there(path) else specification.base_folder / path))
+    absolute = path_meant(path, specification.base_folder)
     verdict = Selection(specification, data_dir.absolute()).verdict(absolute)
     document_id = document_id_of(absolute, specification.base_folder)
     if verdict.selected:
@@ -47,16 +47,6 @@ def explain(
     else:
         _show(answer)
     return ExitCode.OK if answer["state"] in ("live", "empty", "pending") else ExitCode.FINDINGS
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        path.lstat()
-    except PermissionError:
-        return True  # in a folder that may not be entered
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def _of_verdict(document_id: str, verdict: Verdict) -> dict[str, Any]:

@@ -38,6 +38,18 @@ def origin_to_index(target: Path | None, config: Path | None, data_dir: Path, na
     return _found() or Origin.saved(data_dir) or _nothing(data_dir)
 
 
+def configuration_to_serve(config: Path | None, settings: Settings) -> Configuration:
+    """What a process of its own serves: ``--config``, else ``docmill.yaml`` upwards.
+
+    Raises:
+        ConfigurationError: it is not there, or not valid.
+    """
+    origin = _named(config, None) if config is not None else _found()
+    if origin is None:
+        raise ConfigurationNotFound("no docmill.yaml here or above; name one with --config")
+    return origin.configuration(scan_interval_seconds=settings.scan_interval_seconds)
+
+
 def _found() -> Origin | None:
     found = find_configuration(Path.cwd())
     return None if found is None else Origin(config=found)
@@ -79,3 +91,18 @@ def knowledge_base_name(configuration: Configuration, wanted: str | None) -> str
     if len(names) > 1:
         raise UsageError(f"several knowledge bases are configured; name one with --kb: {', '.join(names)}")
     return names[0]
+
+
+def path_meant(path: Path, base_folder: Path) -> bytes:
+    """The absolute path of a file that was named on the command line: seen from the current folder, else from ``base_folder``."""
+    return os.fsencode(os.path.abspath(path if path.is_absolute() or _is_there(path) else base_folder / path))
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        path.lstat()
+    except PermissionError:
+        return True  # in a folder that may not be entered
+    except (OSError, ValueError):
+        return False
+    return True

@@ -5,26 +5,20 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-import httpx
-
 from docmill.domain.runs import Run, RunState
 from docmill_services.cli.api import Api
 from docmill_services.cli.output import say
 from docmill_services.cli.progress import follow, summary_of
 
-_TIMEOUT_SECONDS = 30.0
 
-
-def index_over_http(url: str, names: Sequence[str], stopping: threading.Event) -> Mapping[str, Run]:
+def index_over_http(api: Api, names: Sequence[str], stopping: threading.Event) -> Mapping[str, Run]:
     """One run of each knowledge base; raises ``ApiError`` or ``ServiceDown``."""
-    with httpx.Client(base_url=url, timeout=_TIMEOUT_SECONDS) as client:
-        api = Api(client)
-        started = {name: api.post(f"/v1/knowledge-bases/{name}/runs")["id"] for name in names}
+    started = {name: api.post(f"/v1/knowledge-bases/{name}/runs")["id"] for name in names}
 
-        def runs_now() -> Mapping[str, Run]:
-            return {name: run_of(api.get(f"/v1/knowledge-bases/{name}/runs/{run_id}")) for name, run_id in started.items()}
+    def runs_now() -> Mapping[str, Run]:
+        return {name: run_of(api.get(f"/v1/knowledge-bases/{name}/runs/{run_id}")) for name, run_id in started.items()}
 
-        runs = follow(runs_now, stopping.wait, lambda: None)
+    runs = follow(runs_now, stopping.wait, lambda: None)
     for name, run in runs.items():
         for line in summary_of(name, run):
             say(line)

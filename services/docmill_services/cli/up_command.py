@@ -1,7 +1,6 @@
 """``docmill up`` and ``docmill index``."""
 
 import os
-import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,18 +10,20 @@ from typing import Annotated
 import typer
 
 from docmill.adapters.embedded.data_folder import running_server
-from docmill.bootstrap import open_engine
+from docmill.bootstrap import names_servers, open_engine
 from docmill.config import missing_roots, roots_of, unavailable_parts
 from docmill.config.loading import Configuration
 from docmill.config.settings import Settings
 from docmill.domain.errors import ConfigurationNotFound, DataFolderInUse, ExitCode
 from docmill.domain.runs import Run, RunState
 from docmill.telemetry.logs import configure_logs
+from docmill_services.cli.api import open_api
 from docmill_services.cli.finding import origin_to_index
 from docmill_services.cli.index_over_http import index_over_http
-from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, ConfigToIndex, DataDir, LogLevel, LogLevelName
+from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, ConfigToIndex, DataDir, LogLevel, LogLevelName, named_path
 from docmill_services.cli.output import print_json, say
 from docmill_services.cli.progress import follow, summary_of
+from docmill_services.cli.stopping import stop_signal
 from docmill_services.embedded import EmbeddedService
 from docmill_services.origin import Origin
 from docmill_services.producer_process import ProducerProcess
@@ -30,9 +31,14 @@ from docmill_services.producer_process import ProducerProcess
 DEFAULT_PORT = 8700
 _LOOK_SECONDS = 0.2
 
+Target = Annotated[
+    Path | None,
+    typer.Argument(parser=named_path, metavar="[TARGET]", help="A folder to index, or a configuration file.", show_default=False),
+]
+
 
 def up(
-    target: Annotated[Path | None, typer.Argument(help="A folder to index, or a configuration file.", show_default=False)] = None,
+    target: Target = None,
     name: Annotated[str | None, typer.Option(help="Name of a folder's knowledge base.")] = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = DEFAULT_PORT,
@@ -48,7 +54,7 @@ def up(
     settings = Settings.from_environment(os.environ)
     configuration = _readable(origin, settings)
     watch = not (no_watch or once)
-    with _stop_signal() as stopping, _service(configuration, settings, origin, data_dir, watch=watch, log_level=log_level) as service:
+    with stop_signal() as stopping, _service(configuration, settings, origin, data_dir, watch=watch, log_level=log_level) as service:
         url = service.start(host, port)
         say(f'docmill answers at {url} (data in {data_dir}); docmill search "..." asks it, Ctrl-C stops it')
         runs = _follow_service(service, stopping, service.check_progress if once else service.check)
@@ -67,7 +73,7 @@ def up(
 
 
 def index(
-    target: Annotated[Path | None, typer.Argument(help="A folder to index, or a configuration file.", show_default=False)] = None,
+    target: Target = None,
     name: Annotated[str | None, typer.Option(help="Name of a folder's knowledge base.")] = None,
     config: ConfigToIndex = None,
     data_dir: DataDir = DEFAULT_DATA_DIR,
@@ -79,12 +85,13 @@ def index(
     origin = origin_to_index(target, config, data_dir, name)
     settings = Settings.from_environment(os.environ)
     configuration = _readable(origin, settings)
-    with _stop_signal() as stopping:
+    with stop_signal() as stopping:
         running = running_server(data_dir)
-        if running is not None:
-            if running.url is None:
-                raise DataFolderInUse(f"process {running.pid} is indexing into {data_dir}; wait for it, or use another --data-dir")
-            runs = index_over_http(running.url, [one.name for one in configuration.knowledge_bases], stopping)
+        if running is not None and running.url is None:
+            raise DataFolderInUse(f"process {running.pid} is indexing into {data_dir}; wait for it, or use another --data-dir")
+        if running is not None or names_servers(settings):
+            with open_api(origin, data_dir) as api:
+                runs = index_over_http(api, [one.name for one in configuration.knowledge_bases], stopping)
         else:
             with _service(configuration, settings, origin, data_dir, watch=False, log_level=log_level) as service:
                 service.start(None, 0)
@@ -131,24 +138,6 @@ def _service(
             service.stop()
         finally:
             engine.close()
-
-
-@contextmanager
-def _stop_signal() -> Iterator[threading.Event]:
-    """An event that Ctrl-C and SIGTERM set; a second Ctrl-C ends the process at once."""
-    stopping = threading.Event()
-
-    def stop(number: int, _frame: object) -> None:
-        if stopping.is_set():
-            os._exit(ExitCode.INTERRUPTED)
-        stopping.set()
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stopping
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _follow_service(service: EmbeddedService, stopping: threading.Event, check: Callable[[], None]) -> Mapping[str, Run]:

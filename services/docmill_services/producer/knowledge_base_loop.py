@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import structlog
 
@@ -53,8 +53,9 @@ class KnowledgeBaseLoop:
         *,
         watch: bool,
         force_polling: bool = False,
+        prepare: Callable[[], None] = lambda: None,
     ) -> None:
-        """Nothing runs before ``serve``; ``force_polling`` as for a ``Watcher``."""
+        """Nothing runs before ``serve``; ``force_polling`` as for a ``Watcher``; ``prepare`` is called before each look for work."""
         self.name = specification.name
         self._specification = specification
         self._state = state
@@ -64,6 +65,7 @@ class KnowledgeBaseLoop:
         self._stopping = stopping
         self._watch = watch
         self._force_polling = force_polling
+        self._prepare = prepare
         self._last_scan: float | None = None
         self._watch_settled = threading.Event()
         self._scanning = False
@@ -90,6 +92,7 @@ class KnowledgeBaseLoop:
                 self._stopping.wait(_RETRY_SECONDS)
 
     def _round(self) -> None:
+        self._prepare()
         ledger = self._state.ledger
         run = ledger.current_run()
         if run is not None and not run.state.final:

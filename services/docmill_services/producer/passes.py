@@ -6,7 +6,6 @@ import time
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Final
 
 import structlog
@@ -14,7 +13,7 @@ import structlog
 from docmill.domain.errors import DiskFull, DocmillError, ProviderPermanent
 from docmill.domain.registry import DocumentState, Lane
 from docmill.domain.runs import Run, RunState
-from docmill.indexing.batches import contains, in_batches
+from docmill.indexing.batches import contains, document_key, in_batches
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
 from docmill_services.producer.planning import needs_work
@@ -114,7 +113,7 @@ class Pass:
         for files in in_batches(scan.files(), _BATCH):
             self._check(run_id, started)
             ids = [file.document_id for file in files]
-            seen.extend(_key(document_id) for document_id in ids)
+            seen.extend(document_key(document_id) for document_id in ids)
             known = [self.state.registry.stats(index_set, ids) for index_set in self.index_sets()]
             planned = [file.document_id for place, file in enumerate(files) if needs_work(file.stat, [stats[place] for stats in known])]
             self.state.ledger.count(run_id, {"seen": len(files), "unchanged": len(files) - len(planned), "planned": len(planned)})
@@ -128,7 +127,7 @@ class Pass:
                 unseen = [
                     document_id
                     for document_id, entry in entries
-                    if entry.state is not DocumentState.GONE and not contains(seen, _key(document_id))
+                    if entry.state is not DocumentState.GONE and not contains(seen, document_key(document_id))
                 ]
                 gone = [document_id for document_id in unseen if scan.proves_gone(document_id)]
                 if len(gone) < len(unseen):
@@ -187,8 +186,3 @@ class _Ended(Exception):
     def __init__(self, state: RunState) -> None:
         super().__init__(state)
         self.state = state
-
-
-def _key(document_id: str) -> int:
-    """8 bytes for a document: a collision, once in 2^64 pairs, only delays a removal until the file is touched."""
-    return int.from_bytes(blake2b(document_id.encode(), digest_size=8).digest(), "big")

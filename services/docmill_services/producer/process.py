@@ -5,12 +5,12 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import structlog
 
-from docmill.bootstrap import connect
+from docmill.bootstrap import DATA_FOLDER_NAME, connect
 from docmill.config.settings import Settings
 from docmill.documents.selection import Selection
 from docmill.domain.errors import DocmillError
@@ -21,9 +21,14 @@ from docmill.telemetry.logs import configure_logs
 from docmill_services.origin import Origin
 from docmill_services.producer.knowledge_base_loop import KnowledgeBaseLoop, Window
 from docmill_services.producer.pump import Pump
+from docmill_services.producer_process import NO_EMBEDDED_SERVER
 
 _log = structlog.get_logger(__name__)
 _PUMP_SECONDS = 1.0
+
+
+def _nothing() -> None:
+    """Done where nothing is to be done."""
 
 
 def produce(
@@ -31,24 +36,40 @@ def produce(
     states: Mapping[str, KnowledgeBaseState],
     tasks: TaskQueue,
     settings: Settings,
-    data_folder: Path,
+    data_folder: Path | None,
     stopping: threading.Event,
     *,
     watch: bool,
     force_polling: bool,
+    prepare: Mapping[str, Callable[[], None]] | None = None,
+    turned: Callable[[], None] = _nothing,
 ) -> None:
-    """Serves every knowledge base until ``stopping`` is set; ``force_polling`` as for a ``Watcher``."""
+    """Serves every knowledge base until ``stopping`` is set.
+
+    Args:
+        knowledge_bases: by name.
+        states: of each of them.
+        tasks: the queue.
+        settings: of the process.
+        data_folder: never indexed; where there is none, nothing that lies where one would be by default.
+        stopping: ends it.
+        watch: whether changes are followed.
+        force_polling: as for a ``Watcher``.
+        prepare: by name, what a knowledge base's loop does before each look for work.
+        turned: called about once a second while all is well.
+    """
     window = Window(settings.window_documents, states)
     loops = [
         KnowledgeBaseLoop(
             specification,
             states[name],
             tasks,
-            Selection(specification, data_folder),
+            Selection(specification, data_folder or specification.base_folder / DATA_FOLDER_NAME),
             window,
             stopping,
             watch=watch,
             force_polling=force_polling,
+            prepare=(prepare or {}).get(name, _nothing),
         )
         for name, specification in knowledge_bases.items()
     ]
@@ -59,6 +80,7 @@ def produce(
     while not stopping.wait(_PUMP_SECONDS):
         try:
             pump.turn()
+            turned()
         except DocmillError as error:
             _log.warning("pump_interrupted", error=str(error))
     for thread in threads:
@@ -68,7 +90,8 @@ def produce(
 def main(arguments: Sequence[str] | None = None) -> None:
     """``python -m docmill_services.producer``: a child of the process that owns the stores.
 
-    Its standard input has one line, the path of the embedded server's socket, and ends when the parent does or wants it to end.
+    Its standard input has one line, the path of the embedded server's socket or ``NO_EMBEDDED_SERVER``, and ends when the parent does or
+    wants it to end.
     """
     parser = argparse.ArgumentParser(prog="docmill-producer")
     parser.add_argument("--origin", required=True)
@@ -80,9 +103,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     stopping = threading.Event()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C goes to the parent, which ends this process in its turn
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
-    unix_socket = sys.stdin.buffer.readline().decode().rstrip("\n")
-    if not unix_socket:
-        return  # the parent ended before it had an embedded server
+    told = sys.stdin.buffer.readline().decode().rstrip("\n")
+    if not told:
+        return  # the parent ended before it could say
     threading.Thread(target=_stop_with_parent, args=(stopping,), daemon=True).start()
     try:
         settings = Settings.from_environment(os.environ)
@@ -91,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"docmill: the producer cannot start: {error}", file=sys.stderr)  # noqa: T201
         sys.exit(error.exit_code)
     specifications = {one.name: one for one in configuration.knowledge_bases}
-    connections = connect(specifications, Path(unix_socket), settings)
+    connections = connect(specifications, settings, None if told == NO_EMBEDDED_SERVER else Path(told))
     produce(
         specifications,
         connections.states,

@@ -21,16 +21,21 @@ from docmill_services.query.routes.documents import document_routes
 from docmill_services.query.routes.health import health_routes
 from docmill_services.query.routes.knowledge_bases import knowledge_base_routes
 from docmill_services.query.routes.later import later_routes
+from docmill_services.query.routes.retrying import retry_routes
 from docmill_services.query.routes.runs import run_routes
 from docmill_services.query.routes.search import search_routes
+from docmill_services.query.routes.verification import verification_routes
 
 MAX_FIELD_ERRORS = 20
 _log = structlog.get_logger("docmill.http")
 
 
-def make_app(knowledge_bases: Mapping[str, Backend]) -> FastAPI:
-    """The application over ``knowledge_bases``, by name; the mapping may change while it serves."""
-    context = Context(knowledge_bases)
+def make_app(knowledge_bases: Mapping[str, Backend], api_key: str | None = None) -> FastAPI:
+    """The application over ``knowledge_bases``, by name; the mapping may change while it serves.
+
+    With ``api_key`` only those are answered who bring it, from wherever they ask.
+    """
+    context = Context(knowledge_bases, guarded=api_key is not None)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -41,12 +46,12 @@ def make_app(knowledge_bases: Mapping[str, Backend]) -> FastAPI:
         title="docmill", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=lifespan
     )
     app.state.context = context
-    for routes in (health_routes, knowledge_base_routes, search_routes, document_routes, run_routes, later_routes):
+    for routes in (health_routes, knowledge_base_routes, search_routes, document_routes, run_routes, retry_routes, verification_routes, later_routes):
         app.include_router(routes(context))
     app.add_exception_handler(DocmillError, _on_docmill_error)
     app.add_exception_handler(RequestValidationError, _on_validation_error)
     app.add_exception_handler(HTTPException, _on_http_error)
-    app.add_middleware(Edge, metrics=context.metrics)
+    app.add_middleware(Edge, metrics=context.metrics, api_key=api_key)
     return app
 
 

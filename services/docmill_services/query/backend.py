@@ -7,6 +7,7 @@ from typing import Protocol
 from docmill.domain.knowledge_bases import KnowledgeBase
 from docmill.domain.runs import Run
 from docmill.domain.searching import SearchOutcome, SearchRequest
+from docmill.domain.verification import Verification
 from docmill.ports.gate import GateState
 from docmill.ports.registry import Registry, RunLedger
 from docmill.ports.stores import ChunkStore
@@ -78,6 +79,14 @@ class Backend(Protocol):
 
     def cancel_run(self, run_id: str) -> None:
         """Ends a run as ``cancelled``; nothing happens when it has ended."""
+        ...
+
+    def plan(self, document_ids: Sequence[str]) -> None:
+        """Lets workers look at documents soon."""
+        ...
+
+    def verify(self, *, repair: bool) -> Verification:
+        """Compares its sources with registry and stores; raises ``StoreDown`` or ``RootUnavailable``."""
         ...
 
     def gates(self) -> Sequence[ProviderGate]:

@@ -15,9 +15,10 @@ from docmill_services.query.work import Work
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Knowledge bases, threads, metrics, and the event that ends streams when the server stops."""
+    """Knowledge bases, threads, metrics, and the event that ends streams when the server stops; ``guarded`` by a key or not."""
 
     knowledge_bases: Mapping[str, Backend]
+    guarded: bool = False
     work: Work = field(default_factory=Work)
     metrics: Metrics = field(default_factory=Metrics)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from hmac import compare_digest
 from ipaddress import ip_address
 from time import perf_counter
 from typing import Final
@@ -16,6 +17,8 @@ from docmill_services.query.problems import Problem, RefusedRequest, problem_res
 MAX_BODY_BYTES: Final = 1024 * 1024
 REQUEST_ID_KEY: Final = "docmill.request_id"
 
+_HEADERS: Final = (b"host", b"origin", b"authorization", b"x-request-id", b"content-length")
+_KEYLESS: Final = ("/livez", "/readyz")
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,128}")
 _log = structlog.get_logger("docmill.http")
 
@@ -24,19 +27,21 @@ class Edge:
     """ASGI middleware around the whole application.
 
     A browser page must not reach a service on this machine: a ``Host`` that is no loopback name is refused (it is how DNS rebinding
-    shows), and so is an ``Origin`` that is not this service's own.
+    shows), and so is an ``Origin`` that is not this service's own. With a key, every request but those for its own health must bring it
+    instead, which no page of another origin can.
     """
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, api_key: str | None = None) -> None:
         self._app = app
         self._metrics = metrics
+        self._expected = None if api_key is None else f"Bearer {api_key}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = {name: value for name, value in scope["headers"] if name in (b"host", b"origin", b"x-request-id", b"content-length")}
+        headers = {name: value for name, value in scope["headers"] if name in _HEADERS}
         given_id = headers.get(b"x-request-id", b"")
         request_id = given_id.decode() if _REQUEST_ID.fullmatch(given_id) else uuid4().hex
         scope[REQUEST_ID_KEY] = request_id
@@ -55,9 +60,10 @@ class Edge:
 
         started = perf_counter()
         try:
-            refused = _refusal(headers)
+            refused = self._refusal(scope["path"], headers)
             if refused is not None:
-                await problem_response(refused, request_id)(scope, receive, send_with_headers)
+                challenge = {"www-authenticate": "Bearer"} if refused.status == 401 else None
+                await problem_response(refused, request_id, challenge)(scope, receive, send_with_headers)
             else:
                 await self._app(scope, _bounded(receive), send_with_headers)
         except asyncio.CancelledError:
@@ -75,6 +81,18 @@ class Edge:
         finally:
             self._metrics.count_request(scope["method"], getattr(scope.get("route"), "path", "unknown"), sent_status)
 
+    def _refusal(self, path: str, headers: dict[bytes, bytes]) -> Problem | None:
+        if self._expected is None:
+            refused = _caller_refusal(headers)
+            if refused is not None:
+                return refused
+        elif path not in _KEYLESS and not compare_digest(headers.get(b"authorization", b""), self._expected):
+            return request_problem("request.unauthorized", "this service wants its key: Authorization: Bearer KEY")
+        length = headers.get(b"content-length", b"0")
+        if length.isdigit() and int(length) > MAX_BODY_BYTES:
+            return _too_large().problem
+        return None
+
 
 def is_loopback(host: str) -> bool:
     """Whether ``host`` names this machine to itself: ``localhost`` or a loopback address."""
@@ -86,16 +104,13 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _refusal(headers: dict[bytes, bytes]) -> Problem | None:
+def _caller_refusal(headers: dict[bytes, bytes]) -> Problem | None:
     host = headers.get(b"host", b"").decode("latin-1")
     if not is_loopback(_without_port(host)):
         return request_problem("request.host_refused", "the Host header names no loopback address; use 127.0.0.1 or localhost")
     origin = headers.get(b"origin")
     if origin is not None and origin.decode("latin-1").lower() != f"http://{host.lower()}":
         return request_problem("request.origin_refused", "requests from web pages of other origins are refused")
-    length = headers.get(b"content-length", b"0")
-    if length.isdigit() and int(length) > MAX_BODY_BYTES:
-        return _too_large().problem
     return None
 
 

@@ -11,10 +11,10 @@ from docmill_services.query.edge import is_loopback
 BACKLOG: Final = 2048
 
 
-def listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int, *, guarded: bool = False) -> socket.socket:
     """A socket that listens; ``host`` and ``port`` as for ``serve``, which says what it raises."""
     if not is_loopback(host):
-        raise ConfigurationError(f"host {host}: this version listens on loopback addresses only (127.0.0.1, ::1, localhost)")
+        _require_guard(host, guarded)
     if not 0 <= port <= 65535:
         raise ConfigurationError(f"port {port}: a port is from 0 to 65535")
     address = "127.0.0.1" if host.lower() == "localhost" else host
@@ -31,3 +31,14 @@ def listen(host: str, port: int) -> socket.socket:
             raise AddressInUse(f"{host}:{port} is taken by another program; stop that, or choose another port (0 takes any)") from error
         raise ConfigurationError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
     return listener
+
+
+def _require_guard(host: str, guarded: bool) -> None:
+    if not guarded:
+        raise ConfigurationError(
+            f"host {host}: without a key docmill listens on loopback addresses only (127.0.0.1, ::1, localhost); set DOCMILL_API_KEY"
+        )
+    try:
+        ip_address(host)
+    except ValueError as error:
+        raise ConfigurationError(f"host {host}: name an address to listen on, such as 0.0.0.0") from error

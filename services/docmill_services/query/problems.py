@@ -56,6 +56,7 @@ STATUS_OF: Final[Mapping[type[DocmillError], int]] = {
 #: Codes of what is wrong with the request as HTTP, with their status.
 REQUEST_CODES: Final[Mapping[str, int]] = {
     "request.malformed": 400,
+    "request.unauthorized": 401,
     "request.host_refused": 403,
     "request.origin_refused": 403,
     "request.not_found": 404,

@@ -7,6 +7,7 @@ from docmill.domain.errors import DocmillError
 from docmill.domain.knowledge_bases import Results
 from docmill.domain.runs import Run
 from docmill.domain.searching import Freshness, Hit, SearchOutcome, SearchRequest
+from docmill.domain.verification import Verification
 from docmill.retrieval.search import shown_text
 from docmill_services.query.backend import Backend, ProviderGate
 from docmill_services.query.problems import without_folders
@@ -14,6 +15,7 @@ from docmill_services.query.responses import (
     DegradedOfSeveralReply,
     DegradedReply,
     DocumentCounts,
+    FindingReply,
     FreshnessReply,
     GateReply,
     KnowledgeBaseReply,
@@ -23,6 +25,7 @@ from docmill_services.query.responses import (
     SearchReply,
     SearchSeveralReply,
     TraceReply,
+    VerificationReply,
 )
 from docmill_services.query.status import document_counts, state_of, store_states
 
@@ -129,6 +132,19 @@ def knowledge_base_reply(backend: Backend) -> KnowledgeBaseReply:
         gate=[_gate_reply(gate) for gate in backend.gates()],
         stores=store_states(backend),
         watching=backend.watching,
+    )
+
+
+def verification_reply(verification: Verification) -> VerificationReply:
+    """What a comparison came to."""
+    return VerificationReply(
+        ok=verification.ok,
+        documents=verification.documents,
+        findings=[
+            FindingReply(kind=one.kind.value, document_id=one.document_id, store=one.store, detail=without_folders(one.detail))
+            for one in verification.findings
+        ],
+        pending=verification.pending,
     )
 
 

@@ -63,3 +63,17 @@ class SearchSeveralBody(SearchBody):
     """A search over several knowledge bases."""
 
     knowledge_bases: Annotated[list[_Name], Field(max_length=100)] | None = Field(None, description="Their names; all when left out.")
+
+
+class RetryBody(Body):
+    """Which documents to try again."""
+
+    document_ids: Annotated[list[_Value], Field(min_length=1, max_length=1000)] | None = Field(
+        None, description="Those of them that failed or are quarantined; all such documents when left out."
+    )
+
+
+class VerifyBody(Body):
+    """How to verify."""
+
+    repair: bool = Field(False, description="Whether what is wrong is planned again or removed.")

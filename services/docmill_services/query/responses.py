@@ -229,6 +229,31 @@ class DocumentDetailReply(DocumentReply):
     metadata: dict[str, str | int | float | bool | list[str]] | None = None
 
 
+class RetryReply(Reply):
+    """What is tried again."""
+
+    documents: int = Field(description="How many documents.")
+    run: RunReply | None = Field(description="The run that plans them; `null` when they were named, or when there are none.")
+
+
+class FindingReply(Reply):
+    """One thing that differs between files, registry and stores."""
+
+    kind: Literal["missing", "stale", "orphan", "count", "store"]
+    document_id: str | None
+    store: str = Field(description="Where it shows: `registry`, `vectors` or `lexical`.")
+    detail: str = Field(description="One sentence; after a repair also what was done.")
+
+
+class VerificationReply(Reply):
+    """What a comparison of files, registry and stores came to."""
+
+    ok: bool = Field(description="There are no findings.")
+    documents: int = Field(description="How many the files are.")
+    findings: list[FindingReply]
+    pending: int = Field(description="Documents that differ and are still being worked on; not judged.")
+
+
 class LivenessReply(Reply):
     """The process answers."""
 

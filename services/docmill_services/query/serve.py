@@ -49,15 +49,15 @@ def serve(app: FastAPI, host: str, port: int) -> RunningServer:
 
     Args:
         app: made by ``make_app``.
-        host: ``localhost`` or a loopback address.
+        host: ``localhost`` or a loopback address; any address of this machine where the application wants a key.
         port: 0 takes any that is free.
 
     Raises:
-        ConfigurationError: another host, or a port that this user cannot have.
+        ConfigurationError: another host without a key, or a port that this user cannot have.
         AddressInUse: the port is taken.
     """
-    listener = listen(host, port)
     context: Context = app.state.context
+    listener = listen(host, port, guarded=context.guarded)
     config = uvicorn.Config(
         app,
         log_config=None,

@@ -17,6 +17,7 @@ PREFIX: Final = "DOCMILL_"
 _REDIS_SCHEMES: Final = ("redis", "rediss", "unix", "sentinel")
 _QDRANT_SCHEMES: Final = ("http", "https", "grpc", "grpcs")
 _HTTP_SCHEMES: Final = ("http", "https")
+_API_KEY_CHARACTERS: Final = 16
 _MAX_SECONDS: Final = 365 * 24 * 3600.0
 
 
@@ -62,6 +63,12 @@ def _read_file(text: str) -> str:
 def _read_secret(text: str) -> str:
     if not text.isascii() or not text.isprintable():
         raise ValueError("holds a character that no key has")
+    return text
+
+
+def _read_api_key(text: str) -> str:
+    if len(_read_secret(text)) < _API_KEY_CHARACTERS or " " in text:
+        raise ValueError(f"must be at least {_API_KEY_CHARACTERS} characters without spaces")
     return text
 
 
@@ -119,6 +126,14 @@ class Settings:
     elasticsearch_api_key: str | None = _secret("The key for Elasticsearch, encoded as it was given out; or USER:PASSWORD@ in the URL.")
     elasticsearch_ca_file: str | None = _file(
         "Certificates that the TLS certificate of Elasticsearch must be signed by; the system's when not set."
+    )
+    api_key: str | None = field(
+        default=None,
+        repr=False,
+        metadata={
+            "read": _read_api_key,
+            "description": "What callers of the query service must bring as `Authorization: Bearer KEY`, at least 16 characters.",
+        },
     )
     query_timeout_seconds: float = _seconds(10.0, "A strategy that takes longer is left out of a search.")
     store_timeout_seconds: float = _seconds(20.0, "One request to a store.")

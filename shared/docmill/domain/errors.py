@@ -11,6 +11,8 @@ DocmillError
  │    └── DiskFull                 disk.full                   exit 3
  ├── ServiceDown                   service.down                exit 3  a needed service does not answer
  │    ├── StoreDown                store.down                  exit 3
+ │    │    ├── StateLost           store.state_lost            exit 3  the registry is empty: it must be rebuilt
+ │    │    └── StateSetBack        store.set_back              exit 3  the registry may have lost what was done last
  │    └── AddressInUse             address.in_use              exit 3
  ├── KnowledgeBaseUnknown          knowledge_base.unknown      exit 2
  ├── DocumentUnknown               document.unknown            exit 1
@@ -23,6 +25,7 @@ DocmillError
  ├── RootUnavailable               root.unavailable            exit 3  the documents' mount is not there
  ├── SourceUnreadable              source.unreadable           the disk failed while a file was read
  ├── SourceChanging                source.changing             a file that is being written to; the next attempt may work
+ ├── NotLeader                     producer.not_leader         another producer does the work
  ├── Superseded                    attempt.superseded          the attempt lost its lease or its epoch
  ├── DocumentDeadlineExceeded      document.deadline           one document took too long
  └── ProviderError                 provider.error              exit 3
@@ -119,6 +122,18 @@ class StoreDown(ServiceDown):
     """A store or the registry does not answer; the same call may work later."""
 
     code = "store.down"
+
+
+class StateLost(StoreDown):
+    """The registry was never opened or has been emptied: nothing can be planned before it is rebuilt from the stores."""
+
+    code = "store.state_lost"
+
+
+class StateSetBack(StoreDown):
+    """Redis was restarted or replaced, so that its last changes may be lost: nothing is done before a new epoch opens the registry."""
+
+    code = "store.set_back"
 
 
 class AddressInUse(ServiceDown):
@@ -225,6 +240,13 @@ class SourceChanging(DocmillError):
     """A file kept changing while it was read; the next attempt may work."""
 
     code = "source.changing"
+
+
+class NotLeader(DocmillError):
+    """The producer does not lead this knowledge base any more; another one does the work."""
+
+    code = "producer.not_leader"
+    exit_code = ExitCode.SERVICE_DOWN
 
 
 class Superseded(DocmillError):

@@ -3,6 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
+
+#: How often in a row one content must end the process in which it runs alone before it is quarantined.
+CRASHES_TO_QUARANTINE: Final = 3
 
 
 class DocumentState(StrEnum):
@@ -48,11 +52,11 @@ class Entry:
     """A document in the registry of one index set.
 
     Attributes:
-        state: LIVE, EMPTY, SKIPPED, FAILED, QUARANTINED or GONE. A FAILED document may still have a live version.
+        state: LIVE, EMPTY, SKIPPED, FAILED, QUARANTINED or GONE. A FAILED or QUARANTINED document may still have a live version.
         live: what queries are answered with; None when nothing was ever committed.
         previous: what queries were answered with before.
         stat: the packed ``StatSignature`` of the file as it was read, or "" when the file must be read again.
-        reason: why it is skipped or failed: ``<kind>: <sentence>``; "" otherwise.
+        reason: why it is skipped, failed or quarantined: ``<kind>: <sentence>``; "" otherwise.
         size_bytes: of the file as it was read.
         marked: its live version was found not to be whole; the next attempt must write.
     """
@@ -88,6 +92,7 @@ class Position:
         index_set: the set that is served; None while none was ever.
         pending: how many documents wait or are in work at that moment; two positions may be equal and differ in it.
         last_complete_run: when the last complete run ended, in seconds since 1970, or None.
+        set_back: the state may have lost what was done last, and must be opened again (``Registry.reopen``).
     """
 
     epoch: int
@@ -95,6 +100,7 @@ class Position:
     index_set: str | None
     pending: int = field(default=0, compare=False)
     last_complete_run: float | None = field(default=None, compare=False)
+    set_back: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +113,25 @@ class TaskMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class Suspicion:
+    """Why a document runs alone, in a process that nothing else depends on: a worker died while it was in work.
+
+    Attributes:
+        crashes: how often in a row one content has ended the process in which it ran alone.
+        fingerprint: of that content; "" before the first time.
+        reason: why it is quarantined; "" while it is not.
+    """
+
+    crashes: int = 0
+    fingerprint: str = ""
+    reason: str = ""
+
+    def quarantines(self, fingerprint: str) -> bool:
+        """Whether this content must not be tried again."""
+        return self.reason != "" and fingerprint == self.fingerprint
+
+
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """One try to make a document's index state equal to its source; it holds the document's lease.
 
@@ -115,6 +140,7 @@ class Attempt:
         tries: how often this ticket has begun, this time included.
         run_id: the run that planned it, or "".
         known: whether any index set had an entry for the document when it began; without one there is nothing to compare with.
+        suspicion: why it must run alone; None for a document that no worker died over.
     """
 
     knowledge_base: str
@@ -125,6 +151,7 @@ class Attempt:
     run_id: str = ""
     tries: int = 1
     known: bool = True
+    suspicion: Suspicion | None = None
 
 
 @dataclass(frozen=True, slots=True)

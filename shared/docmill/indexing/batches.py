@@ -3,6 +3,7 @@
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from itertools import islice
 from typing import TypeVar
 
@@ -20,3 +21,8 @@ def contains(ordered: "array[int]", key: int) -> bool:
     """Whether ``key`` is one of ``ordered``, which must be in ascending order."""
     place = bisect_left(ordered, key)
     return place < len(ordered) and ordered[place] == key
+
+
+def document_key(document_id: str) -> int:
+    """8 bytes for a document: a collision, once in 2^64 pairs, only delays a removal until the file is touched."""
+    return int.from_bytes(blake2b(document_id.encode(), digest_size=8).digest(), "big")

@@ -48,7 +48,7 @@ class LeaseKeeper:
     def stop(self) -> None:
         """Ends the renewing thread, and with it, at their next step, all attempts that are not handed over yet.
 
-        Does not wait long for a renewal that the registry does not answer.
+        From now on nothing is let go: what has not ended when the process does can be given back. Does not wait long for a renewal that the registry does not answer.
         """
         self._stopping.set()
         if self._thread.is_alive():
@@ -60,7 +60,9 @@ class LeaseKeeper:
             self._held[attempt.generation] = attempt
 
     def let_go(self, attempt: Attempt) -> None:
-        """Renews it no longer."""
+        """Renews it no longer; unless the process is stopping, which renews nothing anyway."""
+        if self._stopping.is_set():
+            return
         with self._lock:
             self._held.pop(attempt.generation, None)
             self._lost.discard(attempt.generation)
@@ -71,6 +73,11 @@ class LeaseKeeper:
             return True
         with self._lock:
             return attempt.generation in self._lost
+
+    def held(self) -> list[Attempt]:
+        """The attempts of this process; of one that is stopping, those that may not have ended."""
+        with self._lock:
+            return list(self._held.values())
 
     def in_work(self) -> int:
         """How many attempts hold a lease here."""

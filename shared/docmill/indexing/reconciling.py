@@ -9,14 +9,16 @@ from docmill.domain.chunks import ChunkRecord
 from docmill.domain.documents import fingerprint_of
 from docmill.domain.errors import DocmillError, DocumentDeadlineExceeded, DocumentSkipped, Superseded
 from docmill.domain.knowledge_bases import StrategyKind, StrategySpec
-from docmill.domain.registry import Attempt, Commit, CommitResult, DocumentState, Lane, TaskMessage
+from docmill.domain.registry import CRASHES_TO_QUARANTINE, Attempt, Commit, CommitResult, DocumentState, Lane, Suspicion, TaskMessage
 from docmill.indexing.committing import Prepared, Write
 from docmill.indexing.embedding import TEXTS_A_CALL, embed_records
+from docmill.indexing.handling import Handling, handling_alone, handling_here
 from docmill.indexing.leasekeeping import LeaseKeeper
 from docmill.indexing.preparing import Chunker, records_by_strategy
 from docmill.indexing.sources import Content, Source
 from docmill.indexing.targets import Target
 from docmill.ports.clock import Clock
+from docmill.ports.isolation import Crashed, Isolation
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
 
@@ -30,6 +32,7 @@ class Reconciler:
     Attributes:
         targets: the index sets that a change goes to: the served one, and the one being built.
         submit: hands a prepared document to the committer.
+        isolation: where a suspect is worked on.
         deadline_seconds: for one document, checked between its steps.
     """
 
@@ -37,6 +40,7 @@ class Reconciler:
     source: Source
     targets: Callable[[], Sequence[Target]]
     chunker: Chunker
+    isolation: Isolation
     submit: Callable[[Prepared], None]
     keeper: LeaseKeeper
     tasks: TaskQueue
@@ -77,10 +81,10 @@ class Reconciler:
             if not handed_over:
                 self.keeper.let_go(attempt)
 
-    def end(self, result: CommitResult) -> None:
-        """Sends the message of a document that was changed while it was in work."""
+    def end(self, result: CommitResult, lane: Lane = Lane.LIVE) -> None:
+        """Sends the message of a document that was changed while it was in work, or that is to be tried again."""
         if result.next_message is not None:
-            self.tasks.send([result.next_message], Lane.LIVE)
+            self.tasks.send([result.next_message], lane)
 
 
 class _Preparation:
@@ -90,7 +94,7 @@ class _Preparation:
         self._reconciler = reconciler
         self._attempt = attempt
         self._targets = reconciler.targets()
-        self._ends_at = reconciler.clock.monotonic() + reconciler.deadline_seconds
+        self._start_deadline()
 
     def run(self) -> Prepared | None:
         """What to commit; None when the attempt has ended here."""
@@ -110,7 +114,9 @@ class _Preparation:
                 unchanged = {target.index_set: fingerprint for target in self._targets}
                 self._reconciler.end(ledger.finish(self._attempt, unchanged=unchanged, stat=content.stat, counters={"unchanged": 1}))
                 return None
-            return self._with_chunks(content, fingerprint, strategies)
+            if self._attempt.suspicion is not None:
+                return self._suspect(self._attempt.suspicion, content, fingerprint, strategies)
+            return self._with_chunks(content, fingerprint, strategies, handling_here(self._reconciler.source, self._reconciler.chunker))
         except DocumentSkipped as skipped:
             reason = f"{skipped.reason}: {skipped.detail}"
             stat = content.stat if content is not None else self._reconciler.source.stat_of(document_id)
@@ -125,16 +131,36 @@ class _Preparation:
             entry = entries.get(self._attempt.document_id)
             if entry is None or entry.live is None or entry.marked or entry.live.fingerprint != fingerprint:
                 return False
-            if entry.state not in (DocumentState.LIVE, DocumentState.EMPTY, DocumentState.FAILED):
+            failed = entry.state in (DocumentState.FAILED, DocumentState.QUARANTINED)
+            if not failed and entry.state not in (DocumentState.LIVE, DocumentState.EMPTY):
                 return False
-            if entry.state is DocumentState.FAILED and not entry.live.chunks:
+            if failed and not entry.live.chunks:
                 return False  # before it failed it may have been skipped, for a reason that is no longer known
             if entry.live.chunks and set(entry.live.chunks) != set(strategies):
                 return False
         return True
 
-    def _with_chunks(self, content: Content, fingerprint: str, strategies: Sequence[str]) -> Prepared:
-        document = self._reconciler.source.load(self._attempt.document_id, content.content)
+    def _suspect(self, suspicion: Suspicion, content: Content, fingerprint: str, strategies: Sequence[str]) -> Prepared | None:
+        """A worker died over this document: it is worked on alone, where it can harm nobody, unless its content is quarantined."""
+        ledger = self._reconciler.state.ledger
+        if suspicion.quarantines(fingerprint):
+            self._reconciler.end(ledger.finish(self._attempt, failed=suspicion.reason, stat=content.stat))
+            return None
+        try:
+            with self._reconciler.isolation.alone(self._require_lease, self._seconds_left, fresh=suspicion.crashes > 0) as alone:
+                self._start_deadline()  # others may have been alone before
+                return self._with_chunks(content, fingerprint, strategies, handling_alone(alone))
+        except Crashed as crash:
+            _log.warning("document_crashed", document_id=self._attempt.document_id, crashes_before=suspicion.crashes, how=str(crash))
+            reason = (
+                f"{DocumentState.QUARANTINED}: {CRASHES_TO_QUARANTINE} times in a row the process in which it was worked on alone has ended; "
+                f"the last time {crash}. It is left alone until the file changes, or until: docmill retry"
+            )
+            self._reconciler.end(ledger.crashed(self._attempt, fingerprint, stat=content.stat, reason=reason), self._attempt.lane)
+            return None
+
+    def _with_chunks(self, content: Content, fingerprint: str, strategies: Sequence[str], handling: Handling) -> Prepared:
+        document = handling.load(self._attempt.document_id, content.content)
         counts: dict[str, dict[str, int]] = {}
         writes: list[Write] = []
         counters = {"chunks": 0, "embedded": 0, "reused": 0}
@@ -142,7 +168,7 @@ class _Preparation:
             self._check_deadline()
             wanted = [strategy for strategy in target.knowledge_base.strategies if strategy.name in strategies]
             by_strategy = records_by_strategy(
-                self._attempt.document_id, self._attempt.generation, fingerprint, document, wanted, self._reconciler.chunker
+                self._attempt.document_id, self._attempt.generation, fingerprint, document, wanted, handling.chunk
             )
             counts[target.index_set] = {name: len(records) for name, records in by_strategy.items() if records}
             for strategy in wanted:
@@ -151,7 +177,7 @@ class _Preparation:
                     continue
                 counters["chunks"] += len(records)
                 if strategy.kind is not StrategyKind.BM25:
-                    records = self._embed(target, strategy, records, counters)
+                    records = self._embed(target, strategy, records, counters, handling)
                 writes.append(Write(target.store(strategy), target.index(strategy.name), records))
         state = DocumentState.LIVE if writes else DocumentState.EMPTY
         commit = Commit(
@@ -165,8 +191,10 @@ class _Preparation:
         )
         return Prepared(commit, tuple(writes))
 
-    def _embed(self, target: Target, strategy: StrategySpec, records: Sequence[ChunkRecord], counters: dict[str, int]) -> list[ChunkRecord]:
-        model = target.models[strategy.name]
+    def _embed(
+        self, target: Target, strategy: StrategySpec, records: Sequence[ChunkRecord], counters: dict[str, int], handling: Handling
+    ) -> list[ChunkRecord]:
+        model = handling.model_of(target, strategy)
         indexes = [
             other.index(theirs.name)
             for other in (target, *(other for other in self._targets if other is not target))
@@ -188,8 +216,17 @@ class _Preparation:
         counts: Mapping[str, Mapping[str, int]] = {target.index_set: {} for target in self._targets}
         return Prepared(Commit(self._attempt, state, fingerprint, counts, stat=stat, size_bytes=size_bytes, reason=reason))
 
-    def _check_deadline(self) -> None:
+    def _start_deadline(self) -> None:
+        self._ends_at = self._reconciler.clock.monotonic() + self._reconciler.deadline_seconds
+
+    def _seconds_left(self) -> float:
+        return self._ends_at - self._reconciler.clock.monotonic()
+
+    def _require_lease(self) -> None:
         if self._reconciler.keeper.is_lost(self._attempt):
             raise Superseded(f"the lease of {self._attempt.document_id} ran out")
-        if self._reconciler.clock.monotonic() > self._ends_at:
+
+    def _check_deadline(self) -> None:
+        self._require_lease()
+        if self._seconds_left() < 0:
             raise DocumentDeadlineExceeded(f"{self._attempt.document_id} took longer than {self._reconciler.deadline_seconds:.0f} s")

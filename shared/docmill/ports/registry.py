@@ -1,13 +1,17 @@
 """Registry, leases and run ledger of one knowledge base: three faces of one atomic state.
 
 All three of a knowledge base share one state: every method is one atomic step (one script on Redis), except that ``scan`` and ``page`` may
-take several and that ``intents``, ``commit`` and ``settle_garbage`` take one per item. Times are the state's own clock. Any method raises
-``StoreDown`` when the state cannot be reached. While the epoch is 0 (never opened, or emptied) ``enqueue``, ``begin`` and ``start_run``
-raise ``StoreDown`` too: nothing may be minted before ``raise_epoch``.
+take several and that ``intents``, ``commit``, ``settle_garbage`` and ``adopt`` take one per item. Times are the state's own clock. Any
+method raises ``StoreDown`` when the state cannot be reached. While the epoch is 0 (never opened, or emptied) ``enqueue``, ``begin`` and
+``start_run`` raise ``StateLost``: nothing may be minted before ``raise_epoch``.
+
+The state remembers which server its epoch was opened on. When another one has it (a fail-over), or that one was restarted, the last
+changes may be gone: every method but ``position``, ``raise_epoch`` and ``reopen`` raises ``StateSetBack`` then and changes nothing, until
+the epoch is raised by a process that has the stores and has raised it there first.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from docmill.domain.registry import (
     Attempt,
@@ -19,9 +23,15 @@ from docmill.domain.registry import (
     Intent,
     Lane,
     Position,
+    Suspicion,
     TaskMessage,
 )
 from docmill.domain.runs import Run, RunState
+
+#: The role of the one process that plans the work of a knowledge base.
+PRODUCER_ROLE: Final = "producer"
+#: The role of the one process that rebuilds a lost registry.
+REBUILD_ROLE: Final = "rebuild"
 
 
 class Registry(Protocol):
@@ -36,6 +46,10 @@ class Registry(Protocol):
 
         Attempts of older epochs can change nothing any more: their leases are void and their ledger entries count as expired.
         """
+        ...
+
+    def reopen(self, at_least: int) -> int | None:
+        """``raise_epoch``, but only where the state was set back; None where it was not, or another process has opened it again."""
         ...
 
     def serve(self, index_set: str) -> None:
@@ -96,7 +110,7 @@ class Registry(Protocol):
         Then, atomically: the commit number rises; in each index set live moves to previous and the new version becomes live; the new
         generation leaves garbage and the old one enters it; the lease is released; the ticket ends; the counters rise, and with them in the
         attempt's run ``indexed``, ``empty``, ``removed`` or ``skipped.<reason>`` by the state; a document that was changed meanwhile gets a
-        new live ticket. Otherwise nothing changes.
+        new live ticket; it is no suspect any more. Otherwise nothing changes.
 
         GONE applies to every index set that has an entry of the document, whatever ``chunks`` names; where none has, nothing becomes live
         (the generation stays in garbage, ``removed`` does not rise), but the attempt ends.
@@ -126,7 +140,18 @@ class Registry(Protocol):
         ...
 
     def unknown_generations(self, index_set: str, generations: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
-        """Those of ``(document, generation)`` that are neither live in this index set, nor leased, nor in garbage."""
+        """Those of ``(document, generation)`` that are neither live in this index set, nor leased, nor in garbage.
+
+        Raises ``StateLost`` while the epoch is 0: a registry that was emptied knows none, and what nobody knows is removed.
+        """
+        ...
+
+    def adopt(self, index_set: str, entries: Sequence[tuple[str, Entry]], token: int) -> bool:
+        """Puts entries that were found in the stores in the place of those that are there: how a lost registry is rebuilt.
+
+        Returns False, and changes nothing, when the epoch is above 0 or ``token`` does not hold the role ``REBUILD_ROLE`` any more:
+        only one process may rebuild, and only before anything is minted.
+        """
         ...
 
 
@@ -138,7 +163,7 @@ class Leases(Protocol):
         ...
 
     def expire_all(self) -> None:
-        """Lets every document lease run out now; only for a caller that knows that no holder is alive."""
+        """Lets every lease of a document or a role run out now; only for a caller that knows that no holder is alive."""
         ...
 
     def acquire_role(self, role: str, holder: str, ttl_seconds: float) -> int | None:
@@ -156,6 +181,13 @@ class Leases(Protocol):
 class RunLedger(Protocol):
     """One entry per document that is queued or in work, and the runs that planned them."""
 
+    def led_by(self, token: int) -> "RunLedger":
+        """The same ledger for the producer that holds ``PRODUCER_ROLE`` under ``token``.
+
+        Every method of it raises ``NotLeader`` and changes nothing once the role ran out, was given up, or is held under another token.
+        """
+        ...
+
     def enqueue(self, document_ids: Sequence[str], lane: Lane, *, run_id: str = "") -> list[TaskMessage]:
         """Plans work on documents; the caller sends the messages that are returned.
 
@@ -168,6 +200,8 @@ class RunLedger(Protocol):
 
     def begin(self, message: TaskMessage, lease_seconds: float) -> Attempt | None:
         """Takes the document's lease and mints a generation, noting it in garbage; clears dirty.
+
+        A document that had begun and whose lease ran out is a suspect from now on: its attempts say so until one of them ends well.
 
         Returns None when the ticket is not the ledger's, or the lease is busy (then the document is noted as dirty).
         """
@@ -184,25 +218,68 @@ class RunLedger(Protocol):
     ) -> CommitResult:
         """Ends an attempt that commits nothing, only while its lease is its own.
 
-        Removes its ticket, releases the lease, and makes a new live ticket if the document is dirty.
+        Removes its ticket, releases the lease, and makes a new live ticket if the document is dirty. Unless it ``failed``, the document is
+        no suspect any more.
 
         Args:
             attempt: what ends.
             unchanged: ``{index set: fingerprint}``: the source equals the live version: its stat signature becomes ``stat``, where the
-                live fingerprint still is that one. A FAILED entry becomes LIVE again, or EMPTY when its live version has no chunks.
-            failed: the reason (``<kind>: <sentence>``) with which the document's entry becomes FAILED in every index set that is served or
-                has entries; its live version stays. The run's ``failed.<kind>`` rises.
+                live fingerprint still is that one. A FAILED or QUARANTINED entry becomes LIVE again, or EMPTY when its live version has no
+                chunks.
+            failed: the reason (``<kind>: <sentence>``) with which the document's entry becomes FAILED (QUARANTINED, when the kind is that
+                word) in every index set that is served or has entries; its live version stays. The run's ``failed.<kind>`` rises.
             stat: the packed stat signature that was read.
             counters: added to the run's counters.
         """
         ...
 
-    def resend_expired(self, limit: int) -> list[TaskMessage]:
-        """Messages, with the same tickets, for entries that had begun and whose lease ran out; each is returned once per expiry."""
+    def crashed(self, attempt: Attempt, fingerprint: str, *, stat: str, reason: str) -> CommitResult:
+        """Notes that a document ended the process in which it ran alone, only while the lease is the attempt's own.
+
+        The first times its lease is released and it waits again, with the same ticket, whose message is returned. The
+        ``CRASHES_TO_QUARANTINE``-th time in a row that this content did so ends the attempt as ``finish`` does: the document's entry becomes
+        QUARANTINED in every index set that is served or has entries, and its live version stays.
+
+        Args:
+            attempt: what crashed.
+            fingerprint: of the content; another one than the last time is counted from 1.
+            stat: the packed stat signature that was read: while the file keeps it, no scan plans the document.
+            reason: for the entry, ``quarantined: <sentence>``.
+        """
+        ...
+
+    def give_back(self, attempts: Sequence[Attempt]) -> list[TaskMessage]:
+        """Releases the leases of attempts that their worker does not finish since it stops; their documents are no suspects for that.
+
+        Each waits again, with the same ticket; the messages are returned, in order. An attempt that has ended or lost its lease is left out.
+        """
+        ...
+
+    def retry(self, document_ids: Sequence[str]) -> list[str]:
+        """Forgets how often documents have crashed, so that they are tried again, and returns those that are FAILED or QUARANTINED.
+
+        A QUARANTINED entry becomes FAILED and keeps its reason, so that the next scan plans the document; it stays a suspect. Nothing is
+        planned here.
+        """
+        ...
+
+    def suspicions(self, document_ids: Sequence[str]) -> dict[str, Suspicion]:
+        """Those of the documents that are suspects, with what is known against them."""
+        ...
+
+    def resend_expired(self, limit: int, *, suspects: bool = True) -> list[TaskMessage]:
+        """Messages, with the same tickets, for entries that had begun and whose lease ran out; each is returned once per expiry.
+
+        With ``suspects`` their documents are suspects from now on; without, nobody died: the caller knows why the leases are void.
+        """
         ...
 
     def oldest_waiting(self, limit: int) -> list[TaskMessage]:
         """Messages, with the same tickets, for the entries that have not begun, oldest first."""
+        ...
+
+    def pending(self, document_ids: Sequence[str]) -> list[bool]:
+        """For each document whether it has an entry here: it waits, is in work, or is to be sent again."""
         ...
 
     def outstanding(self) -> tuple[int, int]:

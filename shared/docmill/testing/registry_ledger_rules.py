@@ -177,3 +177,17 @@ class LedgerRules(StateContract):
         messages = state.ledger.enqueue(["a", "b", "c"], Lane.BULK)
         state.ledger.begin(messages[0], LEASE_SECONDS)
         assert state.ledger.outstanding() == (2, 1)
+
+    def test_a_document_is_pending_from_its_plan_to_its_end(self, state: StateUnderTest) -> None:
+        assert state.ledger.pending([]) == []
+        messages = state.ledger.enqueue(["a", "b"], Lane.BULK)
+        attempt = state.ledger.begin(messages[0], LEASE_SECONDS)
+        assert attempt is not None
+        assert state.ledger.pending(["b", "c", "a"]) == [True, False, True]
+        state.shift_clock(LEASE_SECONDS)
+        assert state.ledger.pending(["a"]) == [True]
+        (message,) = state.ledger.resend_expired(9)
+        again = state.ledger.begin(message, LEASE_SECONDS)
+        assert again is not None
+        assert state.commit(again).committed
+        assert state.ledger.pending(["a", "b"]) == [False, True]

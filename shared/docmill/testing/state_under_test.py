@@ -16,12 +16,18 @@ GRACE_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class StateUnderTest:
-    """A state of one knowledge base, and a way to let its clock jump forward by seconds."""
+    """A state of one knowledge base.
+
+    Attributes:
+        shift_clock: lets its clock jump forward by seconds.
+        replace_server: lets it be as if another server than the one that opened it had it; None where servers have no identity.
+    """
 
     registry: Registry
     leases: Leases
     ledger: RunLedger
     shift_clock: Callable[[float], None]
+    replace_server: Callable[[], None] | None
 
     def begin(self, document_id: str, lane: Lane = Lane.BULK, run_id: str = "") -> Attempt:
         """Enqueues and begins a document."""

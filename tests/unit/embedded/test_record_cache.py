@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from docmill.adapters.embedded.edge_payload import payload_of, record_of
+from docmill.adapters.chunk_payload import payload_of, record_of
 from docmill.adapters.embedded.lexical_store import EmbeddedLexicalStore
 from docmill.adapters.embedded.record_cache import RecordCache
 from docmill.domain.chunks import ChunkFilter, point_id_of

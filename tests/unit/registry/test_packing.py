@@ -5,9 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from docmill.adapters.redis.packing import (
+    LETTER_OF,
     pack_chunks,
     pack_commit,
     pack_counts,
+    pack_entry,
     pack_garbage,
     pack_name,
     unpack_chunks,
@@ -59,6 +61,15 @@ def test_an_entry_is_read_with_both_versions_and_any_reason() -> None:
     live = Version(2**53 - 1, 5, "ab12", {"bm25": 3, "my words": 0})
     previous = Version(2**33 + 1, 4, "cd34", {})
     assert unpack_entry(packed) == Entry(DocumentState.FAILED, live, previous, "1.2.3.4", "kind: why | so\nnow", 7, True)
+
+
+@given(st.sampled_from(sorted(LETTER_OF)), st.none() | counts, st.none() | counts, st.text(), st.booleans())
+def test_an_entry_comes_back(
+    state: DocumentState, live: dict[str, int] | None, previous: dict[str, int] | None, reason: str, marked: bool
+) -> None:
+    versions = [None if of_version is None else Version(2**53 - 1, 5, "ab12", of_version) for of_version in (live, previous)]
+    entry = Entry(state, versions[0], versions[1], "1.2.3.4", reason, 7, marked)
+    assert unpack_entry(pack_entry(entry).encode()) == entry
 
 
 def test_an_entry_without_versions_is_read() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Set as AbstractSet
 
 from qdrant_edge import FieldCondition, Filter, MatchAny, MatchPrefix, MatchSubstring, MatchValue
 
-from docmill.adapters.embedded.edge_payload import facts_of
+from docmill.adapters.chunk_payload import facts_wanted
 from docmill.domain.chunk_filters import glob_literals
 from docmill.domain.chunks import ChunkFilter
 
@@ -19,12 +19,7 @@ def engine_filter(chunk_filter: ChunkFilter, without_generations: AbstractSet[in
         if prefix:
             must.append(FieldCondition("doc", match=MatchPrefix(prefix)))
         must += [FieldCondition("doc", match=MatchSubstring(piece)) for piece in inner]
-    facts = [
-        f"{name}={wanted}" for name, wanted in (("language", chunk_filter.language), ("mime", chunk_filter.mime)) if wanted is not None
-    ]
-    for key, value in chunk_filter.metadata.items():
-        facts += facts_of(key, value)
-    must += [FieldCondition("facts", match=MatchValue(fact)) for fact in facts]
+    must += [FieldCondition("facts", match=MatchValue(fact)) for fact in facts_wanted(chunk_filter)]
     must_not = [FieldCondition("gen", match=MatchAny(sorted(without_generations)))] if without_generations else []
     return Filter(must=[*must], must_not=[*must_not]) if must or must_not else None
 

@@ -3,17 +3,19 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 from pathlib import Path
 from typing import Final
 from uuid import UUID
 
 from qdrant_edge import Filter, IntegerIndexParams, KeywordIndexParams, Point
 
+from docmill.adapters.chunk_payload import PLACE_FIELDS, record_of
 from docmill.adapters.embedded.edge_filters import engine_filter, generation_filter, is_exact
-from docmill.adapters.embedded.edge_payload import PLACE_FIELDS, place_of, record_of
 from docmill.adapters.embedded.edge_shard import FieldIndex
 from docmill.adapters.embedded.record_cache import RecordCache
 from docmill.adapters.embedded.shards import OpenIndex, ShardFolder
+from docmill.adapters.generation_scan import generations_on_page
 from docmill.domain.chunk_filters import matches_filter
 from docmill.domain.chunks import ChunkFilter, ChunkRecord, ScoredChunk, StoredGeneration, point_id_of
 
@@ -121,7 +123,7 @@ class EdgeChunkStore(ABC):
         offset = None
         while True:
             page, offset = found.shard.scroll(limit=MAX_POINTS, payload=PLACE_FIELDS, offset=offset)
-            yield from _reported_with(found, [point.payload or {} for point in page])
+            yield from generations_on_page([point.payload or {} for point in page], found.strategy, partial(_present, found))
             if offset is None:
                 return
 
@@ -182,23 +184,6 @@ def batches(records: Sequence[ChunkRecord]) -> Iterator[Sequence[ChunkRecord]]:
         characters += len(record.indexed_text)
     if begin < len(records):
         yield records[begin:]
-
-
-def _reported_with(found: OpenIndex, page: Sequence[dict[str, object]]) -> Iterator[StoredGeneration]:
-    """The generations whose first chunk that is there is on ``page``."""
-    places = [(str(payload["doc"]), int(str(payload["gen"])), *place_of(payload)) for payload in page]
-    begun = {(document_id, generation) for document_id, generation, index, _, _ in places if index == 0}
-    others = [place for place in places if place[2] > 0 and place[:2] not in begun]
-    heads = {(d, g): point_id_of(d, g, found.strategy, 0) for d, g, *_ in others}
-    with_head = _present(found, list(heads.values())) if heads else set()
-    for document_id, generation, index, count, fingerprint in places:
-        if index > 0:
-            if (document_id, generation) in begun or heads[document_id, generation] in with_head:
-                continue
-            if _present(found, [point_id_of(document_id, generation, found.strategy, place) for place in range(index)]):
-                continue
-        ids = [point_id_of(document_id, generation, found.strategy, place) for place in range(index, count)]
-        yield StoredGeneration(document_id, generation, fingerprint, count, 1 if len(ids) == 1 else len(_present(found, ids)))
 
 
 def _present(found: OpenIndex, ids: Sequence[str]) -> set[str]:

@@ -20,7 +20,7 @@ from qdrant_edge import (
     TokenizerType,
 )
 
-from docmill.adapters.embedded.edge_payload import payload_of
+from docmill.adapters.chunk_payload import payload_of
 from docmill.adapters.embedded.edge_shard import Shard, scored_ids
 from docmill.adapters.embedded.edge_store import SHARED_INDEXES, EdgeChunkStore
 from docmill.adapters.embedded.query_words import query_layers

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Final, cast
 from uuid import UUID
 
-from docmill.adapters.embedded.edge_payload import RECORD_FIELDS, record_of
+from docmill.adapters.chunk_payload import RECORD_FIELDS, record_of
 from docmill.adapters.embedded.edge_shard import Shard
 from docmill.domain.chunks import ChunkRecord
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from qdrant_edge import Distance, EdgeVectorParams, FieldCondition, Filter, KeywordIndexParams, MatchAny, Point, Query, QueryRequest
 
-from docmill.adapters.embedded.edge_payload import payload_of
+from docmill.adapters.chunk_payload import payload_of
 from docmill.adapters.embedded.edge_shard import Shard, scored_ids
 from docmill.adapters.embedded.edge_store import MAX_POINTS, SHARED_INDEXES, EdgeChunkStore
 from docmill.adapters.embedded.known_texts import KnownTexts

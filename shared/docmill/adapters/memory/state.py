@@ -42,7 +42,14 @@ class MemoryState:
         with self._lock:
             self._data = deepcopy(saved)
 
-    @contextmanager
-    def _step(self) -> Iterator[tuple[StateData, int]]:
+    def replace_server(self) -> None:
+        """Lets the state be as if another server had taken it over: it must be opened again."""
         with self._lock:
+            self._data.set_back = self._data.epoch > 0
+
+    @contextmanager
+    def _step(self, *, also_set_back: bool = False) -> Iterator[tuple[StateData, int]]:
+        with self._lock:
+            if not also_set_back:
+                self._data.require_not_set_back()
             yield self._data, int(self._clock() * 1000)

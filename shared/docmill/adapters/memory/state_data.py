@@ -6,10 +6,11 @@ Times are whole milliseconds of the state's clock. Counts are never kept: they a
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from docmill.domain.errors import StoreDown
+from docmill.domain.errors import NotLeader, StateLost, StateSetBack
 from docmill.domain.generations import epoch_of, make_generation
-from docmill.domain.registry import Attempt, CommitResult, Entry, Garbage, Lane, TaskMessage
+from docmill.domain.registry import Attempt, CommitResult, DocumentState, Entry, Garbage, Lane, Suspicion, TaskMessage
 from docmill.domain.runs import Run
+from docmill.ports.registry import PRODUCER_ROLE
 
 
 @dataclass(slots=True)
@@ -62,6 +63,7 @@ class StateData:
 
     kb: str
     epoch: int = 0
+    set_back: bool = False
     attempts: int = 0
     tickets: int = 0
     commits: int = 0
@@ -72,6 +74,7 @@ class StateData:
     dirty: set[str] = field(default_factory=set)
     garbage: dict[int, GarbageRecord] = field(default_factory=dict)
     ledger: dict[str, LedgerEntry] = field(default_factory=dict)
+    suspects: dict[str, Suspicion] = field(default_factory=dict)
     runs: dict[str, RunRecord] = field(default_factory=dict)
     runs_started: int = 0
     last_run: str | None = None
@@ -81,9 +84,29 @@ class StateData:
     notes: dict[str, str] = field(default_factory=dict)
 
     def require_open(self) -> None:
-        """Raises ``StoreDown`` when no epoch was ever raised: nothing may be minted then."""
+        """Raises ``StateLost`` when no epoch was ever raised: nothing may be minted then."""
         if self.epoch == 0:
-            raise StoreDown(f"the registry of {self.kb!r} was never opened or has been emptied; it must be rebuilt first")
+            raise StateLost(f"the registry of {self.kb!r} was never opened or has been emptied; it must be rebuilt first")
+
+    def require_not_set_back(self) -> None:
+        """Raises ``StateSetBack`` until an epoch was raised after another server took the state over."""
+        if self.set_back:
+            raise StateSetBack(f"Redis has another server or was restarted: the registry of {self.kb!r} must be opened again")
+
+    def require_leader(self, token: int, now_ms: int) -> None:
+        """Raises ``NotLeader`` when ``token`` does not hold the producer's role."""
+        role = self.roles.get(PRODUCER_ROLE)
+        if role is None or role.token != token or role.expires_ms <= now_ms:
+            raise NotLeader(f"another producer leads {self.kb!r} now")
+
+    def raise_epoch(self, at_least: int) -> int:
+        """The new epoch, in which every lease is void."""
+        self.epoch = max(self.epoch + 1, at_least)
+        self.attempts = self.tickets = 0
+        self.set_back = False
+        for lease in self.leases.values():
+            lease.expires_ms = 0
+        return self.epoch
 
     def index_sets(self) -> list[str]:
         """The index sets that have entries or are served, sorted."""
@@ -138,6 +161,21 @@ class StateData:
             return CommitResult(True)
         self.dirty.discard(document_id)
         return CommitResult(True, self.plan(document_id, Lane.LIVE, ""))
+
+    def wait_again(self, document_id: str) -> TaskMessage:
+        """Releases the lease of a document; its ledger entry waits again, under the ticket that it has."""
+        del self.leases[document_id]
+        entry = self.ledger[document_id]
+        entry.begun = False
+        return self.message(document_id, entry)
+
+    def put_failed(self, document_id: str, state: DocumentState, reason: str, stat: str) -> None:
+        """Gives the document's entry a state without a new version, in every index set that is served or has entries."""
+        for index_set in self.index_sets():
+            known = self.entries.setdefault(index_set, {})
+            entry = known.get(document_id) or Entry(state, None)
+            known[document_id] = replace(entry, state=state, reason=reason, stat=stat)
+            self.gone_since.pop((index_set, document_id), None)
 
     def count(self, run_id: str, counters: Mapping[str, int]) -> None:
         """Adds to a run's counters; a run that is not known is left alone."""

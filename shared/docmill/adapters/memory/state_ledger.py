@@ -1,11 +1,12 @@
 """The ``Leases`` and ``RunLedger`` ports in memory."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from docmill.adapters.memory.state_data import LeaseRecord, RoleRecord, RunRecord, StateData, require_one_line
 from docmill.adapters.memory.state_registry import Steps
-from docmill.domain.registry import Attempt, CommitResult, DocumentState, Entry, Lane, TaskMessage
+from docmill.domain.registry import CRASHES_TO_QUARANTINE, Attempt, CommitResult, DocumentState, Lane, Suspicion, TaskMessage
 from docmill.domain.runs import Run, RunState
 
 RUNS_KEPT = 100
@@ -31,6 +32,7 @@ class MemoryLeases:
         with self._step() as (data, _):
             for lease in data.leases.values():
                 lease.expires_ms = 0
+            data.roles.clear()
 
     def acquire_role(self, role: str, holder: str, ttl_seconds: float) -> int | None:
         """See ``Leases.acquire_role``."""
@@ -56,10 +58,22 @@ class MemoryLeases:
 
 
 class MemoryLedger:
-    """RunLedger face of ``MemoryState``."""
+    """RunLedger face of ``MemoryState``; with a token, of the producer that leads under it."""
 
-    def __init__(self, step: Steps) -> None:
-        self._step = step
+    def __init__(self, steps: Steps, token: int | None = None) -> None:
+        self._steps = steps
+        self._token = token
+
+    def led_by(self, token: int) -> "MemoryLedger":
+        """See ``RunLedger.led_by``."""
+        return MemoryLedger(self._steps, token)
+
+    @contextmanager
+    def _step(self) -> Iterator[tuple[StateData, int]]:
+        with self._steps() as (data, now):
+            if self._token is not None:
+                data.require_leader(self._token, now)
+            yield data, now
 
     def enqueue(self, document_ids: Sequence[str], lane: Lane, *, run_id: str = "") -> list[TaskMessage]:
         """See ``RunLedger.enqueue``."""
@@ -88,6 +102,8 @@ class MemoryLedger:
             if data.is_leased(document_id, now):
                 data.dirty.add(document_id)
                 return None
+            if entry.begun:
+                data.suspects.setdefault(document_id, Suspicion())  # its lease ran out, and this message came before it was sent again
             data.dirty.discard(document_id)
             generation = data.mint_generation()
             data.note_garbage(document_id, generation, None, now)
@@ -95,7 +111,8 @@ class MemoryLedger:
             entry.begun = True
             entry.tries += 1
             known = any(document_id in entries for entries in data.entries.values())
-            return Attempt(data.kb, document_id, entry.ticket, generation, entry.lane, entry.run_id, entry.tries, known=known)
+            suspicion = data.suspects.get(document_id)
+            return Attempt(data.kb, document_id, entry.ticket, generation, entry.lane, entry.run_id, entry.tries, known, suspicion)
 
     def finish(
         self,
@@ -113,27 +130,67 @@ class MemoryLedger:
             for index_set, fingerprint in (unchanged or {}).items():
                 _refresh(data, index_set, attempt.document_id, fingerprint, stat)
             if failed:
-                _fail(data, attempt.document_id, failed, stat)
-                data.count(attempt.run_id, {f"failed.{failed.partition(':')[0]}": 1})
+                kind = failed.partition(":")[0]
+                state = DocumentState.QUARANTINED if kind == DocumentState.QUARANTINED else DocumentState.FAILED
+                data.put_failed(attempt.document_id, state, failed, stat)
+                data.count(attempt.run_id, {f"failed.{kind}": 1})
+            else:
+                data.suspects.pop(attempt.document_id, None)
             data.count(attempt.run_id, counters or {})
             return data.end_attempt(attempt)
 
-    def resend_expired(self, limit: int) -> list[TaskMessage]:
+    def crashed(self, attempt: Attempt, fingerprint: str, *, stat: str, reason: str) -> CommitResult:
+        """See ``RunLedger.crashed``."""
+        document_id = attempt.document_id
+        with self._step() as (data, now):
+            if not data.holds(attempt, now):
+                return CommitResult(False)
+            known = data.suspects.get(document_id, Suspicion())
+            crashes = known.crashes + 1 if known.fingerprint == fingerprint else 1
+            if crashes < CRASHES_TO_QUARANTINE:
+                data.suspects[document_id] = Suspicion(crashes, fingerprint)
+                return CommitResult(True, data.wait_again(document_id))
+            data.suspects[document_id] = Suspicion(crashes, fingerprint, reason)
+            data.put_failed(document_id, DocumentState.QUARANTINED, reason, stat)
+            data.count(attempt.run_id, {f"failed.{reason.partition(':')[0]}": 1})
+            return data.end_attempt(attempt)
+
+    def give_back(self, attempts: Sequence[Attempt]) -> list[TaskMessage]:
+        """See ``RunLedger.give_back``."""
+        with self._step() as (data, now):
+            return [data.wait_again(attempt.document_id) for attempt in attempts if data.holds(attempt, now)]
+
+    def retry(self, document_ids: Sequence[str]) -> list[str]:
+        """See ``RunLedger.retry``."""
+        require_one_line(document_ids)
+        with self._step() as (data, _):
+            return [document_id for document_id in document_ids if _is_to_be_tried_again(data, document_id)]
+
+    def suspicions(self, document_ids: Sequence[str]) -> dict[str, Suspicion]:
+        """See ``RunLedger.suspicions``."""
+        with self._step() as (data, _):
+            return {document_id: data.suspects[document_id] for document_id in document_ids if document_id in data.suspects}
+
+    def resend_expired(self, limit: int, *, suspects: bool = True) -> list[TaskMessage]:
         """See ``RunLedger.resend_expired``."""
         with self._step() as (data, now):
             expired = sorted((lease.expires_ms, document_id) for document_id, lease in data.leases.items() if lease.expires_ms <= now)
             messages = []
             for _, document_id in expired[:limit]:
-                del data.leases[document_id]
-                entry = data.ledger[document_id]
-                entry.begun = False
-                messages.append(data.message(document_id, entry))
+                if suspects:
+                    data.suspects.setdefault(document_id, Suspicion())
+                messages.append(data.wait_again(document_id))
             return messages
 
     def oldest_waiting(self, limit: int) -> list[TaskMessage]:
         """See ``RunLedger.oldest_waiting``."""
         with self._step() as (data, _):
             return [data.message(document_id, entry) for document_id, entry in data.waiting()[:limit]]
+
+    def pending(self, document_ids: Sequence[str]) -> list[bool]:
+        """See ``RunLedger.pending``."""
+        with self._step() as (data, _):
+            return [document_id in data.ledger for document_id in document_ids]
 
     def outstanding(self) -> tuple[int, int]:
         """See ``RunLedger.outstanding``."""
@@ -230,15 +287,20 @@ def _refresh(data: StateData, index_set: str, document_id: str, fingerprint: str
     entry = known.get(document_id)
     if entry is None or entry.live is None or entry.live.fingerprint != fingerprint:
         return
-    if entry.state is DocumentState.FAILED:
+    if entry.state in (DocumentState.FAILED, DocumentState.QUARANTINED):
         state = DocumentState.LIVE if any(entry.live.chunks.values()) else DocumentState.EMPTY
         entry = replace(entry, state=state, reason="")
     known[document_id] = replace(entry, stat=stat)
 
 
-def _fail(data: StateData, document_id: str, reason: str, stat: str) -> None:
-    for index_set in data.index_sets():
-        known = data.entries.setdefault(index_set, {})
-        entry = known.get(document_id) or Entry(DocumentState.FAILED, None)
-        known[document_id] = replace(entry, state=DocumentState.FAILED, reason=reason, stat=stat)
-        data.gone_since.pop((index_set, document_id), None)
+def _is_to_be_tried_again(data: StateData, document_id: str) -> bool:
+    failed = False
+    for known in data.entries.values():
+        entry = known.get(document_id)
+        failed = failed or (entry is not None and entry.state in (DocumentState.FAILED, DocumentState.QUARANTINED))
+        if entry is not None and entry.state is DocumentState.QUARANTINED:
+            known[document_id] = replace(entry, state=DocumentState.FAILED)
+            data.suspects.setdefault(document_id, Suspicion())
+    if failed and document_id in data.suspects:
+        data.suspects[document_id] = Suspicion()
+    return failed

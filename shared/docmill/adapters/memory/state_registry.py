@@ -7,6 +7,7 @@ from typing import Protocol
 
 from docmill.adapters.memory.state_data import StateData
 from docmill.domain.registry import Commit, CommitResult, DocumentState, Entry, Garbage, Intent, Position, Version
+from docmill.ports.registry import REBUILD_ROLE
 
 #: The run counter that a commit raises, by its state; SKIPPED has one per reason.
 _COUNTER_OF = {DocumentState.LIVE: "indexed", DocumentState.EMPTY: "empty", DocumentState.GONE: "removed"}
@@ -15,8 +16,8 @@ _COUNTER_OF = {DocumentState.LIVE: "indexed", DocumentState.EMPTY: "empty", Docu
 class Steps(Protocol):
     """Gives one atomic step: the state, locked, and the present in milliseconds."""
 
-    def __call__(self) -> AbstractContextManager[tuple[StateData, int]]:
-        """The step, as a context."""
+    def __call__(self, *, also_set_back: bool = False) -> AbstractContextManager[tuple[StateData, int]]:
+        """The step, as a context; it raises ``StateSetBack`` where that is so, unless it is ``also_set_back``."""
         ...
 
 
@@ -28,17 +29,18 @@ class MemoryRegistry:
 
     def position(self) -> Position:
         """See ``Registry.position``."""
-        with self._step() as (data, _):
+        with self._step(also_set_back=True) as (data, _):
             return _position(data)
 
     def raise_epoch(self, at_least: int) -> int:
         """See ``Registry.raise_epoch``."""
-        with self._step() as (data, _):
-            data.epoch = max(data.epoch + 1, at_least)
-            data.attempts = data.tickets = 0
-            for lease in data.leases.values():
-                lease.expires_ms = 0
-            return data.epoch
+        with self._step(also_set_back=True) as (data, _):
+            return data.raise_epoch(at_least)
+
+    def reopen(self, at_least: int) -> int | None:
+        """See ``Registry.reopen``."""
+        with self._step(also_set_back=True) as (data, _):
+            return data.raise_epoch(at_least) if data.set_back else None
 
     def serve(self, index_set: str) -> None:
         """See ``Registry.serve``."""
@@ -170,6 +172,7 @@ class MemoryRegistry:
     def unknown_generations(self, index_set: str, generations: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
         """See ``Registry.unknown_generations``."""
         with self._step() as (data, now):
+            data.require_open()
             known = data.entries.get(index_set, {})
             return [
                 (document_id, generation)
@@ -179,10 +182,19 @@ class MemoryRegistry:
                 and not ((entry := known.get(document_id)) and entry.live and entry.live.generation == generation)
             ]
 
+    def adopt(self, index_set: str, entries: Sequence[tuple[str, Entry]], token: int) -> bool:
+        """See ``Registry.adopt``."""
+        with self._step() as (data, now):
+            role = data.roles.get(REBUILD_ROLE)
+            if data.epoch or role is None or role.token != token or role.expires_ms <= now:
+                return False
+            data.entries.setdefault(index_set, {}).update(entries)
+            return True
+
 
 def _position(data: StateData) -> Position:
     run = data.run(data.last_complete_run)
-    return Position(data.epoch, data.commits, data.served, len(data.ledger), run.finished_at if run else None)
+    return Position(data.epoch, data.commits, data.served, len(data.ledger), run.finished_at if run else None, data.set_back)
 
 
 def _stat_of(entry: Entry | None) -> str | None:
@@ -234,4 +246,5 @@ def _commit(data: StateData, commit: Commit, now: int) -> CommitResult:
         if gone:
             data.gone_since[index_set, document_id] = now
     data.count(attempt.run_id, commit.counters)
+    data.suspects.pop(document_id, None)
     return data.end_attempt(attempt)

@@ -1,6 +1,7 @@
 """The Celery application: its settings, and the names of its queues and of its one task."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from celery import Celery
 from kombu import Queue
@@ -12,7 +13,14 @@ TASK_NAME: Final = "docmill.reconcile_document"
 QUEUES: Final = {Lane.LIVE: "docmill.live", Lane.BULK: "docmill.bulk"}
 
 
-def make_celery(broker_url: str, *, visibility_timeout_seconds: float, events: bool) -> Celery:
+def make_celery(
+    broker_url: str,
+    *,
+    visibility_timeout_seconds: float,
+    events: bool,
+    transport_options: Mapping[str, Any] | None = None,
+    use_ssl: Mapping[str, Any] | None = None,
+) -> Celery:
     """An application for ``broker_url`` with the settings that the protocol stands on.
 
     No result backend, no countdowns, JSON only. A message that was lost or doubled is the ledger's affair.
@@ -21,6 +29,8 @@ def make_celery(broker_url: str, *, visibility_timeout_seconds: float, events: b
         broker_url: ``redis://``, ``rediss://``, ``sentinel://`` or ``redis+socket://``.
         visibility_timeout_seconds: after which an unacknowledged message is delivered again.
         events: whether workers tell Flower what they do.
+        transport_options: of kombu's transport, beside those that are set here.
+        use_ssl: how TLS is done; None without TLS.
     """
     use_lean_transport()
     app = Celery("docmill", broker=broker_url, set_as_current=False)
@@ -50,7 +60,9 @@ def make_celery(broker_url: str, *, visibility_timeout_seconds: float, events: b
             "unacked_restore_interval": 5,
             "unacked_restore_throttle": 5,
             "socket_keepalive": True,
+            **(transport_options or {}),
         },
+        broker_use_ssl=dict(use_ssl) if use_ssl is not None else False,
         enable_utc=True,
     )
     return app

@@ -6,7 +6,8 @@ that beginning as its only key and makes the names itself. ``*`` stands for the 
 | name | type | what |
 | --- | --- | --- |
 | ``meta`` | hash | ``epoch``; ``attempts`` and ``tickets`` minted in it; ``commits``; ``served``; ``runs`` started; ``last_run``; |
-| | | ``last_complete_run``; ``last_token`` of a role; ``clock_offset_ms``, by which tests shift the clock |
+| | | ``last_complete_run``; ``last_token`` of a role; ``server``: the run id of the one on which the |
+| | | epoch was opened; ``clock_offset_ms``, by which tests shift the clock |
 | ``index_sets`` | set | index sets that have or had entries |
 | ``entries:*`` | hash | document -> packed entry |
 | ``ids:*`` | sorted set | the documents of ``entries:*``, all at 0: their order is that of their bytes |
@@ -17,6 +18,7 @@ that beginning as its only key and makes the names itself. ``*`` stands for the 
 | ``garbage`` | hash | generation -> packed garbage |
 | ``garbage_times`` | sorted set | the same generations by the time at which they were noted or last deleted |
 | ``ledger`` | hash | document -> ticket, lane, generation once it has begun, tries, run |
+| ``suspects`` | hash | documents over which a worker died -> crashes when alone, fingerprint of what crashed, reason of the quarantine |
 | ``waiting`` | sorted set | documents of the ledger that have not begun, by ticket |
 | ``run:*`` | hash | ``state``, ``started_ms``, ``finished_ms``, ``error``, ``pending``, ``wants_another_pass``, ``c:<counter>`` |
 | ``runs`` | sorted set | run ids by number |
@@ -42,6 +44,7 @@ NAMES: Final = {
     "GARBAGE": "garbage",
     "GARBAGE_TIMES": "garbage_times",
     "LEDGER": "ledger",
+    "SUSPECTS": "suspects",
     "WAITING": "waiting",
     "RUN": "run:",
     "RUNS": "runs",

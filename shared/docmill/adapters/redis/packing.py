@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, unquote
 
-from docmill.domain.registry import Attempt, Commit, DocumentState, Entry, Garbage, Intent, Version
+from docmill.domain.registry import Attempt, Commit, DocumentState, Entry, Garbage, Intent, Suspicion, Version
 
 LETTER_OF: Final = {
     DocumentState.LIVE: "L",
@@ -82,6 +82,30 @@ def unpack_entry(packed: bytes) -> Entry:
 def _unpack_version(fields: list[str]) -> Version | None:
     generation, commit, fingerprint, chunks = fields
     return Version(int(generation), int(commit), fingerprint, unpack_counts(chunks)) if generation else None
+
+
+def pack_entry(entry: Entry) -> str:
+    """An entry as ``unpack_entry`` reads it.
+
+    Raises:
+        ValueError: a field that is stored between separators holds one.
+    """
+    require_plain(entry.stat)
+    versions = (_pack_version(entry.live), _pack_version(entry.previous))
+    return "|".join((LETTER_OF[entry.state], entry.stat, str(entry.size_bytes), str(int(entry.marked)), *versions, entry.reason))
+
+
+def _pack_version(version: Version | None) -> str:
+    if version is None:
+        return "|||"
+    require_plain(version.fingerprint)
+    return f"{version.generation}|{version.commit}|{version.fingerprint}|{pack_counts(version.chunks)}"
+
+
+def unpack_suspicion(packed: str) -> Suspicion:
+    """What is known against a suspect."""
+    crashes, fingerprint, reason = packed.split("|", 2)
+    return Suspicion(int(crashes), fingerprint, reason)
 
 
 def pack_intent(intent: Intent) -> str:

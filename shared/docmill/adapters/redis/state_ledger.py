@@ -3,14 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from docmill.adapters.redis.packing import kind_of, pack_counts, pack_name, require_plain, unpack_name
+from docmill.adapters.redis.packing import kind_of, pack_counts, pack_holder, pack_name, require_plain, unpack_name, unpack_suspicion
 from docmill.adapters.redis.scripts import Scripts
 from docmill.adapters.redis.state_registry import one_a_line, result_of
-from docmill.domain.registry import Attempt, CommitResult, Lane, TaskMessage
+from docmill.domain.registry import CRASHES_TO_QUARANTINE, Attempt, CommitResult, Lane, Suspicion, TaskMessage
 from docmill.domain.runs import Run, RunState
 
 _LETTER_OF: Final = {Lane.LIVE: "l", Lane.BULK: "b"}
 _LANE_OF: Final = {letter: lane for lane, letter in _LETTER_OF.items()}
+_DOCUMENTS_A_SCRIPT: Final = 1000
 
 
 class RedisLedger:
@@ -19,6 +20,10 @@ class RedisLedger:
     def __init__(self, scripts: Scripts, kb: str) -> None:
         self._scripts = scripts
         self._kb = kb
+
+    def led_by(self, token: int) -> "RedisLedger":
+        """See ``RunLedger.led_by``."""
+        return RedisLedger(self._scripts.led_by(token), self._kb)
 
     def enqueue(self, document_ids: Sequence[str], lane: Lane, *, run_id: str = "") -> list[TaskMessage]:
         """See ``RunLedger.enqueue``."""
@@ -32,9 +37,18 @@ class RedisLedger:
         answer = self._scripts.text("begin", message.document_id, message.ticket, round(lease_seconds * 1000))
         if not answer:
             return None
-        generation, lane, tries, known, run_id = answer.split("|", 4)
+        fields, _, suspicion = answer.partition("\n")
+        generation, lane, tries, known, run_id = fields.split("|", 4)
         return Attempt(
-            self._kb, message.document_id, message.ticket, int(generation), _LANE_OF[lane], run_id, int(tries), known=known != "0"
+            self._kb,
+            message.document_id,
+            message.ticket,
+            int(generation),
+            _LANE_OF[lane],
+            run_id,
+            int(tries),
+            known=known != "0",
+            suspicion=unpack_suspicion(suspicion) if suspicion else None,
         )
 
     def finish(
@@ -67,17 +81,68 @@ class RedisLedger:
         )
         return result_of(answer, self._kb, attempt.document_id)
 
-    def resend_expired(self, limit: int) -> list[TaskMessage]:
+    def crashed(self, attempt: Attempt, fingerprint: str, *, stat: str, reason: str) -> CommitResult:
+        """See ``RunLedger.crashed``."""
+        for text in (stat, fingerprint):
+            require_plain(text)
+        answer = self._scripts.text(
+            "crashed",
+            attempt.document_id,
+            attempt.generation,
+            attempt.ticket,
+            attempt.run_id,
+            fingerprint,
+            stat,
+            reason,
+            CRASHES_TO_QUARANTINE,
+            pack_counts({f"failed.{kind_of(reason)}": 1}),
+        )
+        return result_of(answer, self._kb, attempt.document_id)
+
+    def give_back(self, attempts: Sequence[Attempt]) -> list[TaskMessage]:
+        """See ``RunLedger.give_back``."""
+        messages: list[TaskMessage] = []
+        for start in range(0, len(attempts), _DOCUMENTS_A_SCRIPT):
+            part = attempts[start : start + _DOCUMENTS_A_SCRIPT]
+            messages += self._messages("give_back", *map(pack_holder, part))
+        return messages
+
+    def retry(self, document_ids: Sequence[str]) -> list[str]:
+        """See ``RunLedger.retry``."""
+        wanted: list[str] = []
+        for start in range(0, len(document_ids), _DOCUMENTS_A_SCRIPT):
+            answer = self._scripts.text("retry", one_a_line(document_ids[start : start + _DOCUMENTS_A_SCRIPT]))
+            wanted += answer.split("\n") if answer else []
+        return wanted
+
+    def suspicions(self, document_ids: Sequence[str]) -> dict[str, Suspicion]:
+        """See ``RunLedger.suspicions``."""
+        if not document_ids:
+            return {}
+        found: list[bytes | None] = self._scripts.any_items("suspicions", one_a_line(document_ids))
+        return {
+            name: unpack_suspicion(packed.decode()) for name, packed in zip(document_ids, found, strict=True) if packed is not None
+        }
+
+    def resend_expired(self, limit: int, *, suspects: bool = True) -> list[TaskMessage]:
         """See ``RunLedger.resend_expired``."""
-        return self._messages("resend_expired", limit)
+        return self._messages("resend_expired", max(limit, 0), int(suspects))
 
     def oldest_waiting(self, limit: int) -> list[TaskMessage]:
         """See ``RunLedger.oldest_waiting``."""
-        return self._messages("oldest_waiting", limit)
+        return self._messages("oldest_waiting", max(limit, 0))
 
-    def _messages(self, script: str, limit: int) -> list[TaskMessage]:
-        pairs = (item.decode().split("\n", 1) for item in self._scripts.items(script, max(limit, 0)))
+    def _messages(self, script: str, *args: str | int) -> list[TaskMessage]:
+        pairs = (item.decode().split("\n", 1) for item in self._scripts.items(script, *args))
         return [TaskMessage(self._kb, document_id, int(ticket)) for ticket, document_id in pairs]
+
+    def pending(self, document_ids: Sequence[str]) -> list[bool]:
+        """See ``RunLedger.pending``."""
+        found: list[bool] = []
+        for start in range(0, len(document_ids), _DOCUMENTS_A_SCRIPT):
+            lines = one_a_line(document_ids[start : start + _DOCUMENTS_A_SCRIPT])
+            found.extend(flag == "1" for flag in self._scripts.text("pending", lines))
+        return found
 
     def outstanding(self) -> tuple[int, int]:
         """See ``RunLedger.outstanding``."""

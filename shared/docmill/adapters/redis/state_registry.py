@@ -7,6 +7,7 @@ from docmill.adapters.redis.packing import (
     LETTER_OF,
     STATE_OF,
     pack_commit,
+    pack_entry,
     pack_garbage,
     pack_intent,
     pack_name,
@@ -16,6 +17,7 @@ from docmill.adapters.redis.packing import (
 )
 from docmill.adapters.redis.scripts import Scripts
 from docmill.domain.registry import Commit, CommitResult, DocumentState, Entry, Garbage, Intent, Position, TaskMessage
+from docmill.ports.registry import REBUILD_ROLE
 
 #: Commits or intents in one script: many enough to spare round trips, few enough that the server is held for a few milliseconds only.
 _ITEMS_A_SCRIPT: Final = 64
@@ -23,7 +25,7 @@ _DOCUMENTS_A_SCRIPT: Final = 1000
 _ALL_STATES: Final = "".join(STATE_OF)
 _ALL_BUT_GONE: Final = _ALL_STATES.replace(LETTER_OF[DocumentState.GONE], "")
 _NO_STAT: Final = "|"
-_POSITION_FIELDS: Final = 5
+_POSITION_FIELDS: Final = 6
 
 
 class RedisRegistry:
@@ -38,7 +40,11 @@ class RedisRegistry:
 
     def raise_epoch(self, at_least: int) -> int:
         """See ``Registry.raise_epoch``."""
-        return self._scripts.number("raise_epoch", at_least)
+        return self._scripts.number("raise_epoch", at_least, 0)
+
+    def reopen(self, at_least: int) -> int | None:
+        """See ``Registry.reopen``."""
+        return self._scripts.number("raise_epoch", at_least, 1) or None
 
     def serve(self, index_set: str) -> None:
         """See ``Registry.serve``."""
@@ -151,10 +157,16 @@ class RedisRegistry:
             unknown.extend(item for item, flag in zip(part, flags, strict=True) if flag == "1")
         return unknown
 
+    def adopt(self, index_set: str, entries: Sequence[tuple[str, Entry]], token: int) -> bool:
+        """See ``Registry.adopt``."""
+        items = [f"{document_id}\n{pack_entry(entry)}" for document_id, entry in entries]
+        parts = list(_parts(items)) or [[]]
+        return all(self._scripts.number("adopt", pack_name(index_set), REBUILD_ROLE, token, *part) for part in parts)
 
-def _position(epoch: bytes, commits: bytes, served: bytes, pending: int, finished: bytes) -> Position:
+
+def _position(epoch: bytes, commits: bytes, served: bytes, pending: int, finished: bytes, set_back: int) -> Position:
     index_set = unpack_name(served.decode()) if served else None
-    return Position(int(epoch), int(commits), index_set, int(pending), int(finished) / 1000 if finished else None)
+    return Position(int(epoch), int(commits), index_set, int(pending), int(finished) / 1000 if finished else None, set_back == 1)
 
 
 def _entries(document_ids: Sequence[str], found: Sequence[bytes | None]) -> dict[str, Entry]:

@@ -1,15 +1,19 @@
--- document, ticket, time to live in ms -> generation|lane|tries|known|run, or '' when nothing begins
+-- document, ticket, time to live in ms -> generation|lane|tries|known|run, and \n crashes|fingerprint|reason for a suspect;
+-- '' when nothing begins
 if EPOCH == 0 then
   return redis.error_reply('NOTOPEN')
 end
 local document = ARGV[1]
-local ticket, lane, _, tries, run = ledger_entry(document)
+local ticket, lane, earlier, tries, run = ledger_entry(document)
 if ticket ~= ARGV[2] then
   return ''
 end
 if is_leased(document) then
   redis.call('SADD', DIRTY, document)
   return ''
+end
+if earlier ~= '' then
+  suspect(document) -- its lease ran out, and this message came before it was sent again
 end
 redis.call('SREM', DIRTY, document)
 local generation = numbered(redis.call('HINCRBY', META, 'attempts', 1))
@@ -22,4 +26,5 @@ local known = 0
 for _, set in ipairs(redis.call('SMEMBERS', INDEX_SETS)) do
   known = known + redis.call('HEXISTS', ENTRIES .. set, document)
 end
-return table.concat({generation, lane, tries, int(known), run}, '|')
+local suspicion = redis.call('HGET', SUSPECTS, document)
+return table.concat({generation, lane, tries, int(known), run}, '|') .. (suspicion and '\n' .. suspicion or '')

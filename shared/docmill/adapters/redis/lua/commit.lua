@@ -55,6 +55,7 @@ local function commit(item)
     end
   end
   count(run, counters)
+  redis.call('HDEL', SUSPECTS, document)
   return end_attempt(document, ticket)
 end
 

@@ -1,2 +1,3 @@
 redis.call('ZUNIONSTORE', LEASES, 1, LEASES, 'WEIGHTS', 0)
+redis.call('DEL', ROLES)
 return 1

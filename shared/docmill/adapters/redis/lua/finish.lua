@@ -12,7 +12,7 @@ for set, fingerprint in string.gmatch(unchanged, '([^:;]+):([^;]*)') do
     local live_fingerprint, chunks = string.match(live, '^%d+|%d+|([^|]*)|([^|]*)$')
     if live_fingerprint == fingerprint then
       local new_state = state
-      if state == 'F' then
+      if state == 'F' or state == 'Q' then
         new_state, reason = string.find(chunks, '=[1-9]') and 'L' or 'E', ''
       end
       local refreshed = pack_entry(new_state, stat, size, marked, live, previous, reason)
@@ -25,26 +25,10 @@ for set, fingerprint in string.gmatch(unchanged, '([^:;]+):([^;]*)') do
   end
 end
 
-local function fail(set)
-  local packed = redis.call('HGET', ENTRIES .. set, document)
-  local state, size, marked, live, previous = nil, '0', '0', NO_VERSION, NO_VERSION
-  if packed then
-    local _
-    state, _, size, marked, live, previous = parse_entry(packed)
-  end
-  put_entry(set, document, pack_entry('F', stat, size, marked, live, previous, failed), 'F', state)
-end
-
-if failed ~= '' then
-  local served = redis.call('HGET', META, 'served')
-  if served then
-    fail(served)
-  end
-  for _, set in ipairs(redis.call('SMEMBERS', INDEX_SETS)) do
-    if set ~= served and redis.call('EXISTS', ENTRIES .. set) == 1 then
-      fail(set)
-    end
-  end
+if failed == '' then
+  redis.call('HDEL', SUSPECTS, document)
+else
+  put_failed(document, string.match(failed, '^quarantined:') and 'Q' or 'F', stat, failed)
 end
 count(run, counters)
 return end_attempt(document, ticket)

@@ -1,8 +1,15 @@
 -- Stands before every script of the protocol state, after the names of the keys, which keys.py writes.
 -- Numbers become text by int() alone: Lua prints a generation as 1.7e+15.
 
-local meta = redis.call('HMGET', META, 'epoch', 'clock_offset_ms')
+-- The last two arguments of every script: the token under which a producer writes, '' for all others; and the run id of the server as the
+-- connection saw it when it was made, '' where a server has none.
+local SERVER = table.remove(ARGV)
+local TOKEN = table.remove(ARGV)
+
+local meta = redis.call('HMGET', META, 'epoch', 'clock_offset_ms', 'server')
 local EPOCH = tonumber(meta[1] or 0)
+-- Another server than the one that opened this epoch has the state, or the same one after a restart: what was done last may be lost.
+local SET_BACK = EPOCH > 0 and SERVER ~= '' and meta[3] ~= SERVER
 
 local clock = redis.call('TIME')
 local NOW = clock[1] * 1000 + math.floor(clock[2] / 1000) + tonumber(meta[2] or 0)
@@ -40,6 +47,13 @@ end
 
 local function holds(document, generation)
   return math.floor(tonumber(generation) / 8589934592) == EPOCH and is_leased_by(document, generation)
+end
+
+-- Whether the role is held under this token.
+local function is_held(role, token)
+  local packed = redis.call('HGET', ROLES, role)
+  local held, until_ms = string.match(packed or '', '^(%d+)|(%d+)|')
+  return held == token and tonumber(until_ms) > NOW
 end
 
 -- Runs -------------------------------------------------------------------------------------------------------------------------------------
@@ -82,6 +96,20 @@ end
 local function plan(document, lane, run, ticket)
   redis.call('HSET', LEDGER, document, ticket .. '|' .. lane .. '||0|' .. run)
   redis.call('ZADD', WAITING, ticket, document)
+end
+
+-- Releases the lease of a document; its ledger entry waits again, under the ticket that it has, which is returned.
+local function wait_again(document)
+  redis.call('ZREM', LEASES, document)
+  local ticket, lane, _, tries, run = ledger_entry(document)
+  redis.call('HSET', LEDGER, document, table.concat({ticket, lane, '', tries, run}, '|'))
+  redis.call('ZADD', WAITING, ticket, document)
+  return ticket
+end
+
+-- Suspects: crashes|fingerprint|reason. One that is known already keeps what is known against it.
+local function suspect(document)
+  redis.call('HSETNX', SUSPECTS, document, '0||')
 end
 
 -- Ends an attempt that holds its lease; returns the new live ticket of a dirty document, else ''.
@@ -156,6 +184,28 @@ local function put_entry(set, document, packed, state, old_state)
     redis.call('ZADD', GONE .. set, int(NOW), document)
   elseif old_state == 'G' then
     redis.call('ZREM', GONE .. set, document)
+  end
+end
+
+-- Gives the document's entry a state without a new version, in every index set that is served or has entries.
+local function put_failed(document, state, stat, reason)
+  local function put(set)
+    local packed = redis.call('HGET', ENTRIES .. set, document)
+    local old_state, size, marked, live, previous = nil, '0', '0', NO_VERSION, NO_VERSION
+    if packed then
+      local _
+      old_state, _, size, marked, live, previous = parse_entry(packed)
+    end
+    put_entry(set, document, pack_entry(state, stat, size, marked, live, previous, reason), state, old_state)
+  end
+  local served = redis.call('HGET', META, 'served')
+  if served then
+    put(served)
+  end
+  for _, set in ipairs(redis.call('SMEMBERS', INDEX_SETS)) do
+    if set ~= served and redis.call('EXISTS', ENTRIES .. set) == 1 then
+      put(set)
+    end
   end
 end
 

@@ -1,10 +1,9 @@
--- limit -> (ticket \n document)...; each waits again
+-- limit, whether they are suspects (1 or 0) -> (ticket \n document)...; each waits again
 local messages = {}
 for _, document in ipairs(redis.call('ZRANGEBYSCORE', LEASES, '-inf', int(NOW), 'LIMIT', 0, ARGV[1])) do
-  redis.call('ZREM', LEASES, document)
-  local ticket, lane, _, tries, run = ledger_entry(document)
-  redis.call('HSET', LEDGER, document, table.concat({ticket, lane, '', tries, run}, '|'))
-  redis.call('ZADD', WAITING, ticket, document)
-  messages[#messages + 1] = ticket .. '\n' .. document
+  if ARGV[2] == '1' then
+    suspect(document)
+  end
+  messages[#messages + 1] = wait_again(document) .. '\n' .. document
 end
 return messages

@@ -1,4 +1,7 @@
 -- set, (generation \n document)... -> a 1 for each that is unknown, else a 0
+if EPOCH == 0 then
+  return redis.error_reply('NOTOPEN')
+end
 local unknown = {}
 for place = 2, #ARGV do
   local generation, document = string.match(ARGV[place], '^(%d+)\n(.*)$')

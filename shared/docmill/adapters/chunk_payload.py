@@ -1,13 +1,14 @@
-"""How a chunk lies in the engine: a payload with few fields, since every field costs more than packing it does.
+"""How a chunk lies in Qdrant's engine, embedded or behind a server: few fields, since every field costs more than packing it does.
 
 =========  ============================================================================================
-``doc``    the document id (keyword index with prefixes)
+``doc``    the document id (keyword index; with prefixes where it is embedded)
 ``gen``    the generation (integer index)
-``hash``   the text hash (keyword index; vector shards only)
-``facts``  what filters ask for: language, mime and metadata, one text each (keyword index)
+``hash``   the text hash (keyword index; vectors only)
+``facts``  what filters ask for: language, mime and metadata, one text each (keyword index); on a server
+           the folders, the name and the suffix of the document too, as it has no prefix indexes everywhere
 ``place``  ``<index>:<count>:<fingerprint>``, what a scan of all generations reads
 ``body``   the rest, as a JSON list
-``terms``  the words (full-text index; lexical shards only)
+``terms``  the words (full-text index; words only, embedded)
 =========  ============================================================================================
 """
 
@@ -19,7 +20,7 @@ from typing import Any, Final
 from pydantic_core import from_json
 
 from docmill.domain.chunk_filters import value_keys
-from docmill.domain.chunks import ChunkRecord
+from docmill.domain.chunks import ChunkFilter, ChunkRecord
 from docmill.domain.documents import MetadataValue
 
 PLACE_FIELDS: Final = ["doc", "gen", "place"]
@@ -28,7 +29,7 @@ _LONGEST_FACT: Final = 120
 
 
 def payload_of(record: ChunkRecord) -> dict[str, Any]:
-    """The payload that both kinds of shard share; ``record_of`` gives the record back, without its vector."""
+    """The payload that every index has; ``record_of`` gives the record back, without its vector."""
     text, indexed_text = record.text, record.indexed_text
     body = (
         text,
@@ -100,10 +101,20 @@ def place_of(payload: Mapping[str, Any]) -> tuple[int, int, str]:
 
 def facts_of(key: str, value: MetadataValue) -> list[str]:
     """One text for each item of a metadata value; long ones as a digest."""
-    return [_bounded(f"{key}\0{item}") for item in value_keys(value)]
+    return [bounded_fact(f"{key}\0{item}") for item in value_keys(value)]
 
 
-def _bounded(fact: str) -> str:
+def facts_wanted(chunk_filter: ChunkFilter) -> list[str]:
+    """The facts that a chunk must have to satisfy the language, the mime type and the metadata of ``chunk_filter``."""
+    named = (("language", chunk_filter.language), ("mime", chunk_filter.mime))
+    facts = [f"{name}={wanted}" for name, wanted in named if wanted is not None]
+    for key, value in chunk_filter.metadata.items():
+        facts += facts_of(key, value)
+    return facts
+
+
+def bounded_fact(fact: str) -> str:
+    """``fact``, or its digest when it is long or not ASCII."""
     if len(fact) <= _LONGEST_FACT and fact.isascii():
         return fact
     return blake2b(fact.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,0 +1,57 @@
+"""One client for all threads of a process, with a time-out on every call and bounded tries."""
+
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+import tenacity
+from elasticsearch import ApiError, Elasticsearch, TransportError
+
+from docmill.adapters.elasticsearch.answers import ItemsWaiting, as_docmill_error, is_worth_repeating
+
+T = TypeVar("T")
+_MOST_TRIES: Final = 6
+_FIRST_PAUSE_SECONDS: Final = 0.1
+_LONGEST_PAUSE_SECONDS: Final = 2.0
+
+
+class Connection:
+    """Calls the server, again where that may help, and raises what the ports say."""
+
+    def __init__(self, client: Elasticsearch, place: str, timeout_seconds: float) -> None:
+        """Takes a client that does not try again by itself.
+
+        Args:
+            client: with the time-out of one request in it.
+            place: the servers, for messages.
+            timeout_seconds: of one request; no further try begins when so much has passed.
+        """
+        self.place = place
+        self.timeout_seconds = timeout_seconds
+        self._client = client
+
+    def call(self, index: str | None, request: Callable[[Elasticsearch], T]) -> T:
+        """What ``request`` returns; it may be called several times.
+
+        Raises:
+            StoreDown: no answer, or one that says "not now", at each try.
+            StoreRejected: the server refuses it, or ``index`` does not exist.
+        """
+        tries = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(is_worth_repeating),
+            wait=tenacity.wait_random_exponential(multiplier=_FIRST_PAUSE_SECONDS, max=_LONGEST_PAUSE_SECONDS),
+            stop=tenacity.stop_after_attempt(_MOST_TRIES) | tenacity.stop_after_delay(self.timeout_seconds),
+            reraise=True,
+        )
+        try:
+            return tries(request, self._client)
+        except (ApiError, TransportError, ItemsWaiting) as error:
+            raise as_docmill_error(error, self.place, index, self.timeout_seconds) from error
+
+    @property
+    def server_timeout(self) -> str:
+        """How long the server may wait for a shard before it says that it cannot: less than the client waits for the answer."""
+        return f"{max(1, int(self.timeout_seconds * 500))}ms"
+
+    def close(self) -> None:
+        """Closes the pooled connections."""
+        self._client.close()

@@ -1,0 +1,31 @@
+"""``python -m docmill.adapters.isolation THREADS``: a child that works on documents; it ends with its standard input, or when it is idle."""
+
+import contextlib
+import os
+import resource
+import signal
+import sys
+from typing import Final
+
+from docmill.adapters.isolation.child import serve
+from docmill.adapters.isolation.processes import MEMORY_BYTES
+
+_OOM_SCORE: Final = "/proc/self/oom_score_adj"
+
+
+def main(threads: int) -> None:
+    """Serves standard input and standard output, with bounds on what a document can do to the machine."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # what is sent to all processes at once is the parent's to answer
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # the kernel ends a document that takes too long, whatever it is doing
+    with contextlib.suppress(OSError, ValueError):  # not every system bounds it
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    with contextlib.suppress(OSError), open(_OOM_SCORE, "w", encoding="ascii") as score:
+        score.write("1000")  # where memory runs out, this process is the one to go
+    answers = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints must not get among the answers
+    serve(sys.stdin.fileno(), answers, threads)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

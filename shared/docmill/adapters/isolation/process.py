@@ -1,0 +1,129 @@
+"""The parent's side of one child: requests, answers, and how it ended."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+from docmill.adapters.isolation.wire import OUT_OF_MEMORY_EXIT, FrameReader, Message, frame
+from docmill.domain.errors import DocmillError, DocumentSkipped, SkipReason
+from docmill.ports.isolation import Crashed
+
+#: How much address space a child may have: far more than any document of an allowed size needs.
+MEMORY_BYTES: Final = 4 << 30
+_LOOK_SECONDS: Final = 0.05
+_END_SECONDS: Final = 5.0
+_PIECE_BYTES: Final = 1 << 16
+#: The child's own alarm, for when its parent is no more; it must not come before the parent's.
+_ALARM_LATER_SECONDS: Final = 5.0
+
+
+class Child:
+    """A process that answers one request at a time."""
+
+    def __init__(self, embedding_threads: int) -> None:
+        """Starts it; ``OSError`` when that cannot be done."""
+        self._reader = FrameReader()
+        # -P: the current folder may be one that is indexed, and its files are not code of ours.
+        command = [sys.executable, "-P", "-m", "docmill.adapters.isolation", str(embedding_threads)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._requests, self._answers = self._process.stdin, self._process.stdout
+        os.set_blocking(self._requests.fileno(), False)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be given more to do."""
+        return self._process.poll() is None
+
+    def ask(self, request: Message, body: bytes = b"", *, check: Callable[[], None], seconds_left: Callable[[], float]) -> Any:
+        """The result of a request.
+
+        Args:
+            request: what to ``do``, with what that needs.
+            body: bytes that go with it.
+            check: as for ``Isolation.alone``.
+            seconds_left: as for ``Isolation.alone``.
+
+        Raises:
+            Crashed: the child ended, or took too long.
+            DocumentSkipped: as in this process.
+            DocmillError: the same.
+        """
+        seconds = max(0.0, seconds_left())
+        data = memoryview(frame({**request, "seconds": seconds + _ALARM_LATER_SECONDS}, body))
+        try:
+            while (found := self._reader.take()) is None:
+                check()
+                if seconds_left() <= 0:
+                    raise Crashed(f"it was not done after {seconds:.0f} s")
+                data = self._exchange(data)
+        except ValueError as error:
+            raise Crashed(f"it answered with what is no answer ({error})") from error
+        except BaseException:
+            self.end()
+            raise
+        answer, _ = found
+        return _result_of(answer)
+
+    def end(self) -> None:
+        """Ends it, whatever it is doing."""
+        self._process.kill()
+        self._process.wait()
+        self._requests.close()
+        self._answers.close()
+
+    def _exchange(self, data: memoryview) -> memoryview:
+        """Sends and receives what can be now, or waits a moment; returns what is still to be sent."""
+        readable, writable, _ = select.select([self._answers], [self._requests] if data else [], [], _LOOK_SECONDS)
+        if readable:
+            received = os.read(self._answers.fileno(), _PIECE_BYTES)
+            if not received:
+                raise Crashed(self._how_it_ended())
+            self._reader.feed(received)
+        elif writable:
+            try:
+                return data[os.write(self._requests.fileno(), data[:_PIECE_BYTES]) :]
+            except BrokenPipeError:
+                raise Crashed(self._how_it_ended()) from None
+        return data
+
+    def _how_it_ended(self) -> str:
+        try:
+            code = self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            return "it stopped answering"
+        if code == OUT_OF_MEMORY_EXIT:
+            return f"it needed more than {MEMORY_BYTES >> 20} MiB of memory"
+        if code < 0:
+            return f"it was ended by {_signal_name(-code)}"
+        return f"it ended with exit code {code}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _result_of(answer: Message) -> Any:
+    if "skipped" in answer:
+        raise DocumentSkipped(SkipReason(answer["skipped"]), answer["message"])
+    if "error" in answer:
+        raise _class_of(answer["error"])(answer["message"])
+    return answer["result"]
+
+
+def _class_of(code: str) -> type[DocmillError]:
+    waiting: list[type[DocmillError]] = [DocmillError]
+    while waiting:
+        kind = waiting.pop()
+        if kind.code == code and kind is not DocumentSkipped:
+            return kind
+        waiting += kind.__subclasses__()
+    return DocmillError

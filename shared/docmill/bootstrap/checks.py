@@ -1,0 +1,96 @@
+"""Checks: each part that docmill stands on, tried by itself; what ``docmill doctor`` asks for."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import redis
+
+from docmill.adapters.embedded.lexical_store import EmbeddedLexicalStore
+from docmill.adapters.embedded.valkey import ValkeyServer
+from docmill.adapters.embedded.vector_store import EmbeddedVectorStore
+from docmill.adapters.providers.catalog import embedding_model_for
+from docmill.bootstrap.stores import connect_lexical, connect_vectors
+from docmill.config import Settings
+from docmill.domain.chunks import ChunkFilter, ChunkRecord
+from docmill.domain.errors import DocmillError, StoreDown
+from docmill.domain.knowledge_bases import EmbeddingModelSpec, Similarity
+
+
+def check_servers(settings: Settings) -> Iterator[tuple[str, str | DocmillError]]:
+    """Each server that ``settings`` name, with what it said or what went wrong."""
+    if settings.redis_url is not None:
+        yield "redis", _tried(lambda: _redis(settings))
+    if settings.qdrant_url is not None:
+        yield "qdrant", _tried(lambda: _qdrant(settings))
+    if settings.elasticsearch_url is not None:
+        yield "elasticsearch", _tried(lambda: _elasticsearch(settings))
+
+
+def _tried(check: Callable[[], str]) -> str | DocmillError:
+    try:
+        return check()
+    except DocmillError as error:
+        return error
+
+
+def _redis(settings: Settings) -> str:
+    from docmill.adapters.redis.connecting import connect_redis, describe_redis
+
+    with connect_redis(settings) as client:
+        return describe_redis(client)
+
+
+def _qdrant(settings: Settings) -> str:
+    store = connect_vectors(settings)
+    try:
+        return store.describe()
+    finally:
+        store.close()
+
+
+def _elasticsearch(settings: Settings) -> str:
+    store = connect_lexical(settings)
+    try:
+        return store.describe()
+    finally:
+        store.close()
+
+
+def check_embedded_server(folder: Path) -> str:
+    """Starts and stops an embedded server in ``folder`` and says what it saw; raises what went wrong."""
+    server = ValkeyServer(folder)
+    server.start()
+    try:
+        with redis.Redis(unix_socket_path=str(server.socket)) as client:
+            version = client.info("server")["valkey_version"]
+    finally:
+        server.stop()
+    return f"Valkey {version} starts, answers and stops"
+
+
+def check_embedded_engine(folder: Path) -> str:
+    """Makes an index of each kind in ``folder``, writes and finds a chunk, and says so; raises what went wrong."""
+    record = ChunkRecord("a.txt", 1, "f", 0, 1, "a word", "a word", "t", (), 1, 1, "a", "text/plain", vector=[1.0, 0.0])
+    vectors, lexical = EmbeddedVectorStore(folder / "vectors"), EmbeddedLexicalStore(folder / "lexical")
+    try:
+        vectors.create("check", "dense", 2, Similarity.COSINE)
+        lexical.create("check", "words", k1=1.5, b=0.75)
+        vectors.write("check", [record])
+        lexical.write("check", [record])
+        near = vectors.search("check", [1.0, 0.0], 1, threshold=0.5, chunk_filter=ChunkFilter())
+        worded = lexical.search("check", "word", 1, k1=1.5, b=0.75, threshold=0.0, chunk_filter=ChunkFilter())
+    finally:
+        vectors.close()
+        lexical.close()
+    if not near or not worded:
+        raise StoreDown("the embedded engine does not find what was written")
+    return "vectors and words are written and found"
+
+
+def check_embedding_model(specification: EmbeddingModelSpec, environ: Mapping[str, str]) -> str:
+    """Embeds one text and says what it saw; raises what went wrong."""
+    model = embedding_model_for(specification, threads=1, credentials=environ)
+    started = time.perf_counter()
+    vector = model.embed_query("docmill")
+    return f"{model.name} made a vector of {len(vector)} dimensions in {(time.perf_counter() - started) * 1000:.0f} ms"

@@ -1,0 +1,143 @@
+"""Opening: puts an engine together, on embedded backends, on servers, or on both."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+from docmill.adapters.embedded.data_folder import DataFolder
+from docmill.adapters.embedded.valkey import ValkeyServer
+from docmill.adapters.files import FileSource
+from docmill.bootstrap.connections import Connections, connect
+from docmill.bootstrap.engine import Engine, OpenKnowledgeBase, Owner, Restarts, closer
+from docmill.bootstrap.models import ModelOf, Models
+from docmill.bootstrap.stores import connect_lexical, connect_vectors, lexical_of, vectors_of
+from docmill.config import Configuration, Settings, require_available
+from docmill.domain.errors import ConfigurationError
+from docmill.indexing.index_sets import IndexSets
+from docmill.ports.stores import LexicalStore, VectorStore
+
+#: Where ``docmill up`` keeps its data by default, which no process indexes.
+DATA_FOLDER_NAME = ".docmill"
+
+
+def open_engine(
+    configuration: Configuration,
+    settings: Settings,
+    data_path: Path,
+    environ: Mapping[str, str],
+    *,
+    model_of: ModelOf | None = None,
+) -> Owner:
+    """Opens the one-machine profile in ``data_path``; a backend whose URL is set is used where it is.
+
+    Args:
+        configuration: its knowledge bases are opened.
+        settings: operational settings.
+        data_path: the data folder; made when it is not there.
+        environ: holds credentials, by the names that the configuration gives.
+        model_of: makes embedding models; those of the configured providers when None.
+
+    Raises:
+        DataFolderInUse: another process has it open.
+        DataFolderError: it cannot be used.
+        ServiceDown: a server does not start or does not answer.
+        WrongDimension: the data folder holds an index of other dimensions.
+        NotAvailable: the configuration or a setting needs a part that is not there.
+        ConfigurationError: a credential is missing.
+    """
+    for knowledge_base in configuration.knowledge_bases:
+        require_available(knowledge_base)
+    with ExitStack() as undo:
+        data_folder = DataFolder.open(data_path)
+        undo.callback(closer(data_folder.close))
+        restarts = Restarts()
+        server: ValkeyServer | None = None
+        if settings.redis_url is None:
+            server = ValkeyServer(data_folder.valkey, log_file=data_folder.logs / "valkey.log", on_restart=restarts)
+            server.start()
+            undo.callback(closer(server.stop))
+        vectors = vectors_of(settings, data_folder.vectors)
+        undo.callback(closer(vectors.close))
+        lexical = lexical_of(settings, data_folder.lexical)
+        undo.callback(closer(lexical.close))
+        connections = _connect(configuration, settings, server.socket if server is not None else None)
+        undo.callback(closer(connections.close))
+        model_of = model_of or Models(settings, environ).model_of
+        opened = _open(configuration, connections, vectors, lexical, model_of, data_folder.path)
+        engine = Owner(configuration, settings, data_folder, server, connections, vectors, lexical, opened)
+        if server is not None:
+            restarts.engine = engine
+            engine.raise_epochs()
+        for one in opened.values():
+            if server is None:
+                engine.open_state(one)
+            one.index_sets.open()
+        engine.keep_open(undo.pop_all())
+    return engine
+
+
+def connect_engine(
+    configuration: Configuration, settings: Settings, environ: Mapping[str, str], *, model_of: ModelOf | None = None
+) -> Engine:
+    """Opens what a process of the distributed profile works with, on the three servers that ``settings`` name.
+
+    Raises:
+        ConfigurationError: a URL is missing, or a credential.
+        ServiceDown: a server does not answer, or is not what docmill needs.
+        NotAvailable: a client is not installed, or the configuration needs a part that is not there.
+    """
+    require_servers(settings)
+    for knowledge_base in configuration.knowledge_bases:
+        require_available(knowledge_base)
+    with ExitStack() as undo:
+        connections = _connect(configuration, settings, None)
+        undo.callback(closer(connections.close))
+        vectors = connect_vectors(settings)
+        undo.callback(closer(vectors.close))
+        lexical = connect_lexical(settings)
+        undo.callback(closer(lexical.close))
+        model_of = model_of or Models(settings, environ).model_of
+        opened = _open(configuration, connections, vectors, lexical, model_of)
+        engine = Engine(configuration, settings, connections, vectors, lexical, opened)
+        engine.keep_open(undo.pop_all())
+    return engine
+
+
+def names_servers(settings: Settings) -> bool:
+    """Whether all three servers are named: then no data folder is needed."""
+    return None not in (settings.redis_url, settings.qdrant_url, settings.elasticsearch_url)
+
+
+def require_servers(settings: Settings) -> None:
+    """Raises ``ConfigurationError`` unless all three servers are named: separate processes cannot share embedded backends."""
+    urls = {
+        "DOCMILL_REDIS_URL": settings.redis_url,
+        "DOCMILL_QDRANT_URL": settings.qdrant_url,
+        "DOCMILL_ELASTICSEARCH_URL": settings.elasticsearch_url,
+    }
+    missing = [variable for variable, url in urls.items() if url is None]
+    if missing:
+        raise ConfigurationError(
+            f"{', '.join(missing)}: not set. Processes of their own share servers; set the three URLs, or run all in one: docmill up"
+        )
+
+
+def _connect(configuration: Configuration, settings: Settings, unix_socket: Path | None) -> Connections:
+    return connect({one.name: one for one in configuration.knowledge_bases}, settings, unix_socket)
+
+
+def _open(
+    configuration: Configuration,
+    connections: Connections,
+    vectors: VectorStore,
+    lexical: LexicalStore,
+    model_of: ModelOf,
+    data_path: Path | None = None,
+) -> dict[str, OpenKnowledgeBase]:
+    opened: dict[str, OpenKnowledgeBase] = {}
+    for specification in configuration.knowledge_bases:
+        state = connections.states[specification.name]
+        index_sets = IndexSets(specification, state, vectors, lexical, model_of)
+        source = FileSource(specification, data_path or specification.base_folder / DATA_FOLDER_NAME)
+        opened[specification.name] = OpenKnowledgeBase(specification, state, source, index_sets)
+    return opened

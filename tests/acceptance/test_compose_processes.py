@@ -1,0 +1,130 @@
+"""The services of docker-compose.yml work together: its very commands and environments, as processes, on real servers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from support.compose_file import EXAMPLE, REPOSITORY, read_variables, services
+from support.compose_processes import ComposeProcesses, ServiceProcess, start_redis, translated
+from support.redis_server import redis_server_binary
+from support.waiting import wait_until
+
+VARIABLES: Final = {
+    **read_variables(EXAMPLE),
+    "REDIS_PASSWORD": "5f0c1e",
+    "QDRANT_API_KEY": "77ab02",
+    "ELASTIC_PASSWORD": "9d31c4",
+    "API_KEY": "0123456789abcdef01234567",
+    "FLOWER_USER": "watcher",
+    "FLOWER_PASSWORD": "c0ffee",
+    # What a further host sets: the servers have another name there.
+    "REDIS_HOST": "127.0.0.1",
+    "QDRANT_HOST": "127.0.0.1",
+    "ELASTICSEARCH_HOST": "127.0.0.1",
+}
+WORK_SECONDS: Final = 90.0
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Path:
+    folder = tmp_path / "documents"
+    (folder / "notes").mkdir(parents=True)
+    for number in range(24):
+        text = f"# Note {number}\n\nThe kingfisher number{number} sits by the river and waits.\n"
+        (folder / "notes" / f"{number:02}.md").write_text(text, encoding="utf-8")
+    (folder / "boats.md").write_text("# Boats\n\nA catamaran has two hulls.\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def processes(tmp_path: Path, documents: Path) -> Iterator[ComposeProcesses]:
+    from support.qdrant_server import running_qdrant
+
+    from support.elasticsearch_server import running_elasticsearch
+
+    redis_server_binary()
+    configuration = tmp_path / "docmill.yaml"
+    given = (REPOSITORY / "deploy" / "docker" / "docmill.yaml").read_text(encoding="utf-8")
+    configuration.write_text(translated(given, {"/documents": str(documents)}), encoding="utf-8")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "run").mkdir()
+    variables = {**VARIABLES, "DOCUMENTS": str(documents)}
+    with running_elasticsearch() as elasticsearch, running_qdrant(api_key=VARIABLES["QDRANT_API_KEY"]) as qdrant:
+        replaced = {
+            "/etc/docmill/docmill.yaml": str(configuration),
+            "6333": str(httpx.URL(qdrant).port),
+            "9200": str(httpx.URL(elasticsearch).port),
+        }
+        with ComposeProcesses(services(variables), tmp_path / "run", replaced) as started:
+            yield started
+
+
+def test_the_services_of_the_compose_file_index_follow_answer_and_end(processes: ComposeProcesses, documents: Path, tmp_path: Path) -> None:
+    start_redis(processes, tmp_path / "data")
+    producer = processes.start("producer")
+    workers = [processes.start("worker"), processes.start("worker")]
+    api, flower = processes.start("api"), processes.start("flower")
+    for one in processes.running:
+        processes.wait_until_healthy(one)
+
+    wait_until(lambda: found(api, "kingfisher", limit=50) == sorted(note_ids(documents)), "every note to be found", WORK_SECONDS)
+    assert found(api, "a vessel with two hulls", strategies=["chunked-embeddings"], limit=1) == [str(documents / "boats.md")]
+
+    (documents / "boats.md").write_text("# Boats\n\nA trimaran has three hulls.\n", encoding="utf-8")
+    (documents / "notes" / "00.md").unlink()
+    wait_until(lambda: found(api, "trimaran") == [str(documents / "boats.md")], "the edit to be found", WORK_SECONDS)
+    wait_until(lambda: found(api, "number0") == [], "the removed note to be gone", WORK_SECONDS)
+    assert found(api, "catamaran") == []
+
+    assert httpx.post(f"http://127.0.0.1:{api.port}/v1/knowledge-bases/documents/search", json={"query": "x"}).status_code == 401
+    assert httpx.get(f"http://127.0.0.1:{flower.port}/api/tasks").status_code == 401
+    tasks = flower_tasks(flower)
+    assert {task["name"] for task in tasks.values()} == {"docmill.reconcile_document"}
+    wait_until(lambda: len(consumers(flower)) == 2 * len(workers), "Flower to see two consumers of each worker", WORK_SECONDS)
+
+    for one in (producer, *workers, api, flower):
+        one.process.terminate()
+    assert {one.name: one.wait() for one in (producer, *workers, api, flower)} == dict.fromkeys(("producer", "worker", "api", "flower"), 0)
+
+
+def note_ids(documents: Path) -> list[str]:
+    """The ids of all notes: their paths, since the configuration lies elsewhere."""
+    return [str(path) for path in (documents / "notes").iterdir()]
+
+
+def found(api: ServiceProcess, query: str, **body: Any) -> list[str]:
+    """The documents that a search finds, sorted; by words alone unless ``strategies`` says otherwise."""
+    api.require_alive()
+    response = httpx.post(
+        f"http://127.0.0.1:{api.port}/v1/knowledge-bases/documents/search",
+        json={"query": query, "strategies": ["bm25"], **body},
+        headers={"Authorization": f"Bearer {VARIABLES['API_KEY']}"},
+        timeout=30,
+    )
+    if response.status_code == 503:
+        return []
+    assert response.is_success, response.text
+    return sorted({result["document_id"] for result in response.json()["results"]})
+
+
+def flower_tasks(flower: ServiceProcess) -> dict[str, Any]:
+    """What Flower knows of tasks."""
+    answer = _ask_flower(flower, "/api/tasks")
+    tasks: dict[str, Any] = answer.json()
+    return tasks
+
+
+def consumers(flower: ServiceProcess) -> set[str]:
+    """The consumers that Flower sees at work."""
+    online = [line for line in _ask_flower(flower, "/metrics").text.splitlines() if line.startswith("flower_worker_online{")]
+    return {line.split('"')[1] for line in online if line.endswith(" 1.0")}
+
+
+def _ask_flower(flower: ServiceProcess, path: str) -> httpx.Response:
+    login = (VARIABLES["FLOWER_USER"], VARIABLES["FLOWER_PASSWORD"])
+    response = httpx.get(f"http://127.0.0.1:{flower.port}{path}", auth=login, timeout=30)
+    assert response.is_success, response.text
+    return response

@@ -1,0 +1,124 @@
+"""Redis is killed, emptied, set back and cut off under a fleet that is at work."""
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from support.fleet import Api, Fleet, Reader, running_fleet
+from support.waiting import wait_until
+
+COUNT = 30
+
+
+@contextmanager
+def settled_fleet(folder: Path, name: str, *redis_options: str) -> Iterator[tuple[Fleet, Api, list[str]]]:
+    with running_fleet(folder, name, *redis_options) as fleet:
+        names = write_all(fleet, 1)
+        api = fleet.start_all()
+        api.wait_until_settled(COUNT)
+        yield fleet, api, names
+
+
+def write_all(fleet: Fleet, version: int) -> list[str]:
+    names = [f"{number}.md" for number in range(COUNT)]
+    for number, name in enumerate(names):
+        fleet.write(name, version, 1 + number % 4)
+    return names
+
+
+def wait_for_versions(api: Api, names: list[str], version: int) -> None:
+    wait_until(lambda: all(api.version_of(name) == version for name in names), f"version {version} everywhere", 120, pause_seconds=0.3)
+
+
+def assert_clean(fleet: Fleet) -> None:
+    found = fleet.verify()
+    assert (found["ok"], found["findings"]) == (True, [])
+
+
+def wait_for_commits(fleet: Fleet, name: str, more: int) -> None:
+    """Returns once ``more`` commits came after those of now."""
+
+    def commits() -> int:
+        return int(fleet.redis.client.hget(f"docmill:{{{name}:0}}:meta", "commits") or 0)
+
+    before = commits()
+    wait_until(lambda: commits() >= before + more, "commits", 60)
+
+
+def test_redis_is_killed_and_comes_back_with_its_file(tmp_path: Path) -> None:
+    with settled_fleet(tmp_path, "killed") as (fleet, api, names), Reader(api, names[:10]) as reader:
+        write_all(fleet, 2)
+        wait_for_commits(fleet, "killed", 5)
+        fleet.redis.kill()
+        fleet.redis.start()
+        wait_for_versions(api, names, 2)
+        assert reader.broken == []
+        assert_clean(fleet)
+
+
+def test_redis_is_killed_and_comes_back_empty(tmp_path: Path) -> None:
+    with settled_fleet(tmp_path, "emptied", "--appendonly", "no") as (fleet, api, names), Reader(api, names[:10]) as reader:
+        write_all(fleet, 2)
+        wait_for_commits(fleet, "emptied", 5)
+        fleet.redis.kill()
+        fleet.redis.start()
+        wait_for_versions(api, names, 2)
+        assert reader.broken == []
+        assert_clean(fleet)
+
+
+def test_redis_is_flushed(tmp_path: Path) -> None:
+    with settled_fleet(tmp_path, "flushed") as (fleet, api, names), Reader(api, names[:10]) as reader:
+        write_all(fleet, 2)
+        wait_for_commits(fleet, "flushed", 5)
+        fleet.redis.client.flushall()
+        wait_for_versions(api, names, 2)
+        assert reader.broken == []
+        assert_clean(fleet)
+
+
+def test_redis_is_set_back_by_seconds(tmp_path: Path) -> None:
+    with settled_fleet(tmp_path, "setback") as (fleet, api, names), Reader(api, names[:10]) as reader:
+        append_only = fleet.redis.folder / "appendonlydir"
+        copy = tmp_path / "copy"
+        shutil.copytree(append_only, copy)
+        write_all(fleet, 2)
+        wait_for_versions(api, names, 2)
+        fleet.redis.kill()
+        shutil.rmtree(append_only)
+        shutil.copytree(copy, append_only)
+        fleet.redis.start()
+        write_all(fleet, 3)
+        wait_for_versions(api, names, 3)
+        assert reader.broken == []
+        assert_clean(fleet)
+
+
+@pytest.mark.parametrize("fault", ["silent", "gone"])
+def test_queries_answer_while_redis_does_not(tmp_path: Path, fault: str) -> None:
+    with settled_fleet(tmp_path, f"{fault}redis") as (fleet, api, names):
+        for name in names:
+            assert api.version_of(name) == 1
+        if fault == "silent":
+            fleet.redis.pause()
+        else:
+            fleet.redis.kill()
+        began = time.monotonic()
+        answers = 0
+        while time.monotonic() - began < 20 or not answers:
+            answer = api.search("identd")
+            assert answer["results"], answer
+            assert answer["freshness"]["unverified"] is True
+            answers += 1
+        write_all(fleet, 2)
+        if fault == "silent":
+            fleet.redis.go_on()
+        else:
+            fleet.redis.start()
+        wait_for_versions(api, names, 2)
+        assert api.search("identd")["freshness"]["unverified"] is False
+        assert_clean(fleet)
