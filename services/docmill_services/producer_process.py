@@ -20,8 +20,9 @@ class ProducerProcess:
 
     def __init__(self, origin: Origin, data_dir: Path, *, watch: bool, log_level: str) -> None:
         """Starts the child."""
-        command = [sys.executable, "-m", "docmill_services.producer", "--origin", origin.as_json(), "--data-dir", str(data_dir.absolute())]
-        command += ["--log-level", log_level, *([] if watch else ["--no-watch"])]
+        # -P: the current folder may be one that is indexed, and its files are not code of ours.
+        command = [sys.executable, "-P", "-m", "docmill_services.producer", "--origin", origin.as_json()]
+        command += ["--data-dir", str(data_dir.absolute()), "--log-level", log_level, *([] if watch else ["--no-watch"])]
         self._child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True, env=os.environ.copy()
         )

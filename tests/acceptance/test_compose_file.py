@@ -1,9 +1,7 @@
 """docker-compose.yml, .env.example and the image: Compose reads them, and they are as safe as they claim."""
 
 import json
-import os
 import re
-import subprocess
 import tomllib
 from collections.abc import Mapping
 from fnmatch import fnmatch
@@ -25,9 +23,9 @@ from support.compose_file import (
     EXAMPLE,
     PUBLISH_FILE,
     REPOSITORY,
-    compose_command,
     read_variables,
     required_variables_of,
+    run_compose,
     seconds_of,
     services,
     variables_of,
@@ -46,25 +44,6 @@ OWN: Final = ("producer", "worker", "api")
 DOCKERFILE: Final = (REPOSITORY / "deploy" / "docker" / "Dockerfile").read_text(encoding="utf-8")
 
 every_service = pytest.mark.parametrize("name", SERVICES)
-
-
-def run_compose(*arguments: str, variables: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
-    """Runs Compose with these variables alone."""
-    command = compose_command()
-    if command is None:
-        if os.environ.get("CI"):
-            pytest.fail("Docker Compose is not installed; .ci/run installs it")
-        pytest.skip("Docker Compose is not installed")
-    environ = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    return subprocess.run(
-        [*command, "--env-file", os.devnull, *arguments],
-        cwd=REPOSITORY,
-        env=environ | dict(variables),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 def composed(*files: Path, variables: Mapping[str, str] = FILLED) -> dict[str, Any]:

@@ -9,6 +9,8 @@ import pytest
 
 from support.compose_file import EXAMPLE, REPOSITORY, read_variables, services
 from support.compose_processes import ComposeProcesses, ServiceProcess, start_redis, translated
+from support.elasticsearch_server import elasticsearch_url
+from support.qdrant_server import qdrant_server_process
 from support.redis_server import redis_server_binary
 from support.waiting import wait_until
 
@@ -32,51 +34,49 @@ WORK_SECONDS: Final = 90.0
 def documents(tmp_path: Path) -> Path:
     folder = tmp_path / "documents"
     (folder / "notes").mkdir(parents=True)
-    for number in range(24):
-        text = f"# Note {number}\n\nThe kingfisher number{number} sits by the river and waits.\n"
+    for number in range(12):
+        text = f"# Note {number}\n\nThe kingfisher of day {number} sits by the river and waits.\n"
         (folder / "notes" / f"{number:02}.md").write_text(text, encoding="utf-8")
+    (folder / "herons.md").write_text("# Herons\n\nA heron stands in shallow water.\n", encoding="utf-8")
     (folder / "boats.md").write_text("# Boats\n\nA catamaran has two hulls.\n", encoding="utf-8")
     return folder
 
 
 @pytest.fixture
 def processes(tmp_path: Path, documents: Path) -> Iterator[ComposeProcesses]:
-    from support.qdrant_server import running_qdrant
-
-    from support.elasticsearch_server import running_elasticsearch
-
     redis_server_binary()
-    configuration = tmp_path / "docmill.yaml"
+    for name in ("etc", "redis", "qdrant", "run"):
+        (tmp_path / name).mkdir()
+    configuration = tmp_path / "etc" / "docmill.yaml"
     given = (REPOSITORY / "deploy" / "docker" / "docmill.yaml").read_text(encoding="utf-8")
     configuration.write_text(translated(given, {"/documents": str(documents)}), encoding="utf-8")
-    (tmp_path / "data").mkdir()
-    (tmp_path / "run").mkdir()
-    variables = {**VARIABLES, "DOCUMENTS": str(documents)}
-    with running_elasticsearch() as elasticsearch, running_qdrant(api_key=VARIABLES["QDRANT_API_KEY"]) as qdrant:
+    elasticsearch = elasticsearch_url()
+    with qdrant_server_process(tmp_path / "qdrant", api_key=VARIABLES["QDRANT_API_KEY"]) as qdrant:
         replaced = {
             "/etc/docmill/docmill.yaml": str(configuration),
-            "6333": str(httpx.URL(qdrant).port),
+            "6333": str(qdrant.port),
             "9200": str(httpx.URL(elasticsearch).port),
         }
-        with ComposeProcesses(services(variables), tmp_path / "run", replaced) as started:
+        with ComposeProcesses(services({**VARIABLES, "DOCUMENTS": str(documents)}), tmp_path / "run", replaced) as started:
+            start_redis(started, tmp_path / "redis")
             yield started
 
 
-def test_the_services_of_the_compose_file_index_follow_answer_and_end(processes: ComposeProcesses, documents: Path, tmp_path: Path) -> None:
-    start_redis(processes, tmp_path / "data")
+def test_the_services_of_the_compose_file_index_follow_answer_and_end(processes: ComposeProcesses, documents: Path) -> None:
     producer = processes.start("producer")
     workers = [processes.start("worker"), processes.start("worker")]
     api, flower = processes.start("api"), processes.start("flower")
     for one in processes.running:
         processes.wait_until_healthy(one)
 
-    wait_until(lambda: found(api, "kingfisher", limit=50) == sorted(note_ids(documents)), "every note to be found", WORK_SECONDS)
+    wait_until(lambda: found(api, "kingfisher") == sorted(note_ids(documents)), "every note to be found", WORK_SECONDS)
+    assert found(api, "heron") == [str(documents / "herons.md")]
     assert found(api, "a vessel with two hulls", strategies=["chunked-embeddings"], limit=1) == [str(documents / "boats.md")]
 
     (documents / "boats.md").write_text("# Boats\n\nA trimaran has three hulls.\n", encoding="utf-8")
-    (documents / "notes" / "00.md").unlink()
+    (documents / "herons.md").unlink()
     wait_until(lambda: found(api, "trimaran") == [str(documents / "boats.md")], "the edit to be found", WORK_SECONDS)
-    wait_until(lambda: found(api, "number0") == [], "the removed note to be gone", WORK_SECONDS)
+    wait_until(lambda: found(api, "heron") == [], "the removed document to be gone", WORK_SECONDS)
     assert found(api, "catamaran") == []
 
     assert httpx.post(f"http://127.0.0.1:{api.port}/v1/knowledge-bases/documents/search", json={"query": "x"}).status_code == 401

@@ -32,7 +32,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ValkeyServer]:
 
 @pytest.fixture(params=[False, True], ids=["bytes", "text"])
 def client(server: ValkeyServer, request: pytest.FixtureRequest) -> Iterator[redis.Redis]:
-    with redis.Redis.from_url(server.redis_url, decode_responses=request.param) as client:
+    with redis.Redis(unix_socket_path=str(server.socket), decode_responses=request.param) as client:
         client.flushall()
         yield client
 
@@ -168,7 +168,7 @@ def test_many_callers_at_once_never_exceed_the_ceiling_and_send_one_probe(server
     ceiling, callers = 3, 8
     lock, in_flight, seen = threading.Lock(), Counter[int](), Counter[str]()
     problems: list[str] = []
-    with redis.Redis.from_url(server.redis_url) as client:
+    with redis.Redis(unix_socket_path=str(server.socket)) as client:
         client.flushall()
 
         def call(name: str) -> None:

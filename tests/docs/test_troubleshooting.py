@@ -11,6 +11,7 @@ from typing import Final
 
 import pytest
 
+from support.deadly_contents import KILLS, STARTUP
 from support.openai_server import running_openai_server
 from support.running_docmill import PROGRAM, RunningDocmill, docmill, environment, write_configuration
 from support.waiting import wait_until
@@ -28,6 +29,7 @@ TRIED: Final = {
     "secret:": "test_files_that_are_left_out",
     "ignored:": "test_files_that_are_left_out",
     "binary:": "test_files_that_are_left_out",
+    "quarantined:": "test_a_quarantined_file",
     "MB are free": "test_a_full_disk",
     "gave an answer that cannot be used": "test_vectors_of_another_length",
     "makes vectors of 384": "test_another_length_for_the_local_model",
@@ -154,6 +156,17 @@ def test_files_that_are_left_out(running: RunningDocmill) -> None:
         ended = docmill("explain", docs / name, "--data-dir", running.data_dir)
         assert ended.returncode == 1
         said(part, ended.stdout)
+
+
+def test_a_quarantined_file(tmp_path: Path) -> None:
+    deadly = one_file(tmp_path / "docs") / "deadly.md"
+    deadly.write_bytes(KILLS)
+    settings = {"PYTHONPATH": str(STARTUP)}
+    assert docmill("index", "docs", cwd=tmp_path, settings=settings).returncode < 0
+    docmill("index", "docs", cwd=tmp_path, settings=settings, seconds=60)
+    ended = docmill("explain", deadly, cwd=tmp_path, settings=settings)
+    assert ended.returncode == 1
+    said("quarantined:", ended.stdout)
 
 
 def test_a_full_disk(tmp_path: Path) -> None:

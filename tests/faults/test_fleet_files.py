@@ -11,7 +11,7 @@ from docmill.adapters.redis.celery_app import QUEUES
 from docmill.config.settings import Settings
 from docmill.domain.registry import Lane
 from support.fault_points import loading_slowly
-from support.fleet import Api, Fleet, Reader, running_fleet
+from support.fleet import Api, Fleet, Reader, running_fleet, word_of
 from support.waiting import wait_until
 
 
@@ -46,7 +46,7 @@ def test_files_may_change_in_every_way_while_they_are_indexed(fleet: Fleet) -> N
         wait_for(api, "0.md", 5)
         wait_for(api, "1.md", None)
         wait_until(lambda: api.status()["documents"]["pending"] == 0, "nothing pending", 60, pause_seconds=0.1)
-        found = {result["document_id"] for result in api.search("identh identc")["results"]}
+        found = {result["document_id"] for result in api.search(f"{word_of('7.md')} {word_of('2.md')}")["results"]}
         assert {Path(document_id).name for document_id in found} == {"7.md"}
         wait_for(api, "3.md", None)
     assert reader.broken == []

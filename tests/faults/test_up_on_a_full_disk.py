@@ -10,6 +10,8 @@ import pytest
 from support.changing_folder import ChangingFolder
 from support.index_truth import disagreements
 from support.running_docmill import RunningDocmill, docmill, write_configuration
+from support.small_disk import leave_free
+from support.small_disk import small_disk as disk_of_its_own
 
 _MEBIBYTE = bytes(1024 * 1024)
 
@@ -55,3 +57,22 @@ def test_a_disk_that_fills_up_ends_the_run_and_with_more_room_the_next_one_compl
     completed = docmill("up", configuration, "--once", "--port", "0", "--data-dir", data_dir)
     assert completed.returncode == 0, completed.stderr
     assert disagreements(configuration, data_dir, notes.documents()) == []
+
+
+def test_what_was_indexed_is_found_on_a_disk_without_room_for_more(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("Apples are round.\n", encoding="utf-8")
+    configuration = write_configuration(tmp_path / "docmill.yaml", docs)
+    with disk_of_its_own(tmp_path, 600) as disk:
+        data_dir = disk / "data"
+        assert docmill("index", configuration, "--data-dir", data_dir).returncode == 0
+        leave_free(disk, 4)
+        found = docmill("search", "apples", "--data-dir", data_dir)
+        assert (found.returncode, "a.md" in found.stdout) == (0, True), found.stderr
+        refused = docmill("index", configuration, "--data-dir", data_dir)
+        assert (refused.returncode, "free some and try again" in refused.stderr) == (3, True), refused.stderr
+        (docs / "b.md").write_text("Pears are not.\n", encoding="utf-8")
+        with RunningDocmill(configuration, data_dir) as running:
+            running.wait_until(lambda: "free some and try again" in running.said, "the reason of the failure")
+            assert "a.md" in docmill("search", "apples", "--data-dir", data_dir).stdout

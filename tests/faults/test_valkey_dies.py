@@ -25,7 +25,7 @@ import redis
 from docmill.adapters.embedded.valkey import ValkeyServer
 server = ValkeyServer(Path(sys.argv[1]))
 server.start()
-client = redis.Redis.from_url(server.redis_url)
+client = redis.Redis(unix_socket_path=str(server.socket))
 client.set("acknowledged", "yes")
 print(server.pid, flush=True)
 sys.stdin.read()
@@ -60,7 +60,7 @@ def is_gone(pid: int) -> bool:
 
 
 def ask(server: ValkeyServer, key: str) -> object:
-    with redis.Redis.from_url(server.redis_url, decode_responses=True) as client:
+    with redis.Redis(unix_socket_path=str(server.socket), decode_responses=True) as client:
         return client.get(key)
 
 
@@ -79,7 +79,7 @@ def start_owner(folder: Path) -> tuple[subprocess.Popen[str], int]:
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
 def test_a_server_that_dies_is_started_again_with_its_data(tmp_path: Path, number: signal.Signals) -> None:
     with ValkeyServer(tmp_path) as server:
-        with redis.Redis.from_url(server.redis_url) as client:
+        with redis.Redis(unix_socket_path=str(server.socket)) as client:
             client.set("acknowledged", "yes")
         kill_server(server, number)
         wait_until(lambda: server.restarts == 1, "the restart")
@@ -98,10 +98,10 @@ def test_the_owner_is_told_after_each_restart_when_the_server_answers(tmp_path: 
 
 def test_the_server_keeps_its_address_over_a_restart(tmp_path: Path) -> None:
     with ValkeyServer(tmp_path / ("x" * 200)) as server:
-        url = server.redis_url
+        socket = server.socket
         kill_server(server)
         wait_until(lambda: server.restarts == 1, "the restart")
-        assert server.redis_url == url
+        assert server.socket == socket
         assert ask(server, "key") is None
 
 
@@ -195,7 +195,7 @@ def last_file(folder: Path) -> Path:
 
 
 def with_data(folder: Path) -> None:
-    with ValkeyServer(folder) as server, redis.Redis.from_url(server.redis_url) as client:
+    with ValkeyServer(folder) as server, redis.Redis(unix_socket_path=str(server.socket)) as client:
         client.set("first", "1")
         client.set("second", "2")
 

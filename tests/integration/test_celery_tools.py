@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -51,19 +52,26 @@ consumer.thread.join(10)
 
 @pytest.fixture
 def processes(tmp_path: Path) -> Iterator[ComposeProcesses]:
-    redis_server_binary()
-    (tmp_path / "data").mkdir()
-    (tmp_path / "run").mkdir()
-    with ComposeProcesses(services(VARIABLES), tmp_path / "run", {}) as started:
-        start_redis(started, tmp_path / "data")
+    with redis_of_the_compose_file(tmp_path) as started:
         yield started
 
 
-@pytest.fixture
-def flower(processes: ComposeProcesses) -> ServiceProcess:
-    started = processes.start("flower")
-    processes.wait_until_healthy(started)
-    return started
+@pytest.fixture(scope="module")
+def flower(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+    with redis_of_the_compose_file(tmp_path_factory.mktemp("flower")) as processes:
+        started = processes.start("flower")
+        processes.wait_until_healthy(started)
+        yield started
+
+
+@contextmanager
+def redis_of_the_compose_file(folder: Path) -> Iterator[ComposeProcesses]:
+    redis_server_binary()
+    (folder / "data").mkdir()
+    (folder / "run").mkdir()
+    with ComposeProcesses(services(VARIABLES), folder / "run", {}) as started:
+        start_redis(started, folder / "data")
+        yield started
 
 
 def ask(flower: ServiceProcess, path: str, *, login: tuple[str, str] | None = ("watcher", "c0ffee")) -> httpx.Response:
@@ -115,7 +123,9 @@ def test_flower_shows_the_tasks_of_a_worker(flower: ServiceProcess) -> None:
         worker.stdin.close()
 
 
-def test_flower_ends_within_its_grace_period(flower: ServiceProcess) -> None:
+def test_flower_ends_within_its_grace_period(processes: ComposeProcesses) -> None:
+    flower = processes.start("flower")
+    processes.wait_until_healthy(flower)
     assert flower.end() == 0
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from docmill.adapters.memory.models import hash_vector
 from docmill.adapters.providers.openai_compatible import OpenAiEmbeddingModel
-from docmill.domain.errors import ProviderError, ProviderPermanent, ProviderRateLimited, ProviderTransient
+from docmill.adapters.providers.openai_errors import RequestRefused
+from docmill.domain.errors import ProviderError, ProviderPermanent, ProviderRateLimited, ProviderTransient, TextRefused
 from docmill.domain.knowledge_bases import EmbeddingModelSpec
 from support.openai_server import OpenAiServer, running_openai_server
 
@@ -51,6 +52,7 @@ def models(server: OpenAiServer) -> Iterator[Models]:
     models = Models(server)
     yield models
     models.close()
+    server.misbehave({"refuses": None})
 
 
 def test_a_request_has_at_most_the_configured_number_of_texts(server: OpenAiServer, models: Models) -> None:
@@ -126,11 +128,13 @@ def test_an_answer_of_another_form_is_a_permanent_error(server: OpenAiServer, mo
         (503, None, ProviderTransient),
         (504, None, ProviderTransient),
         (529, None, ProviderTransient),
-        (400, None, ProviderPermanent),
+        (400, None, RequestRefused),
+        (400, "rate_limit_exceeded", ProviderRateLimited),
         (401, None, ProviderPermanent),
         (403, None, ProviderPermanent),
         (404, None, ProviderPermanent),
-        (413, None, ProviderPermanent),
+        (413, None, RequestRefused),
+        (422, None, RequestRefused),
         (501, None, ProviderPermanent),
     ],
 )
@@ -184,3 +188,27 @@ def test_what_failed_once_works_the_next_time(server: OpenAiServer, models: Mode
     with pytest.raises(ProviderTransient):
         model.embed_query("hello")
     assert model.embed_query("hello") == hash_vector("hello", DIMENSIONS)
+
+
+@pytest.mark.parametrize("place", [0, 3, 6])
+def test_a_text_that_is_refused_alone_is_named_by_its_place(server: OpenAiServer, models: Models, place: int) -> None:
+    server.misbehave({"refuses": "poison"})
+    texts = [f"text {number}" for number in range(7)]
+    texts[place] = "a poison text"
+    with pytest.raises(TextRefused, match="answered 400: this input is too long") as refused:
+        models.make(batch_size=5).embed_passages(texts)
+    assert refused.value.place == place
+
+
+def test_texts_that_are_refused_together_and_taken_apart_get_their_vectors(server: OpenAiServer, models: Models) -> None:
+    server.misbehave({"status": 413, "body": "too many"})
+    texts = [f"text {number}" for number in range(5)]
+    assert models.make().embed_passages(texts) == [hash_vector(text, DIMENSIONS) for text in texts]
+    assert [len(request["body"]["input"]) for request in server.take_requests()] == [5, 2, 3]
+
+
+def test_a_provider_that_refuses_a_plain_text_too_refuses_everything(server: OpenAiServer, models: Models) -> None:
+    server.misbehave({"refuses": ""})
+    with pytest.raises(ProviderPermanent, match="answered 400"):
+        models.make().embed_passages([f"text {number}" for number in range(50)])
+    assert len(server.take_requests()) < 10

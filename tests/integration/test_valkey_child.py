@@ -13,7 +13,7 @@ import pytest
 import redis
 
 from docmill.adapters.embedded import valkey_process
-from docmill.adapters.embedded.valkey import ValkeyServer
+from docmill.adapters.embedded.valkey import ValkeyServer, celery_url_of
 from docmill.domain.errors import DataFolderError, DataFolderInUse
 
 
@@ -24,7 +24,7 @@ def server(tmp_path: Path) -> Iterator[ValkeyServer]:
 
 
 def client_of(server: ValkeyServer) -> redis.Redis:
-    return redis.Redis.from_url(server.redis_url, decode_responses=True)
+    return redis.Redis(unix_socket_path=str(server.socket), decode_responses=True)
 
 
 def put(server: ValkeyServer, key: str, value: str) -> None:
@@ -95,7 +95,7 @@ def test_the_folder_may_have_any_path(tmp_path: Path, name: str) -> None:
     folder = tmp_path / name
     with ValkeyServer(folder) as server:
         put(server, "key", "value")
-        with kombu.Connection(server.celery_url) as broker, broker.SimpleQueue("queue") as queue:
+        with kombu.Connection(celery_url_of(server.socket)) as broker, broker.SimpleQueue("queue") as queue:
             queue.put({"some": "task"})
             assert queue.get(timeout=10).payload == {"some": "task"}
         assert len(os.fsencode(server.socket)) <= 103
@@ -124,7 +124,7 @@ def test_a_socket_path_that_is_too_long_is_refused(tmp_path: Path) -> None:
 
 def test_the_socket_may_be_chosen(tmp_path: Path) -> None:
     with ValkeyServer(tmp_path / "folder", tmp_path / "my.sock") as server:
-        assert server.redis_url == f"unix://{tmp_path}/my.sock"
+        assert server.socket == tmp_path / "my.sock"
         assert get(server, "key") is None
 
 
@@ -166,7 +166,7 @@ OWNER = """
 import signal, sys
 from pathlib import Path
 import redis
-from docmill.adapters.embedded.valkey import ValkeyServer
+from docmill.adapters.embedded.valkey import ValkeyServer, celery_url_of
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
 server = ValkeyServer(Path(sys.argv[1]))
 server.start()
@@ -174,7 +174,7 @@ try:
     print(server.pid, flush=True)
     sys.stdin.read()
 except KeyboardInterrupt:
-    print("interrupted, and the server answers", redis.Redis.from_url(server.redis_url).ping(), flush=True)
+    print("interrupted, and the server answers", redis.Redis(unix_socket_path=str(server.socket)).ping(), flush=True)
     server.stop()
 """
 

@@ -9,7 +9,7 @@ import pytest
 import redis
 from celery import Celery
 
-from docmill.adapters.embedded.valkey import ValkeyServer
+from docmill.adapters.embedded.valkey import ValkeyServer, celery_url_of
 from docmill.adapters.redis.celery_app import make_celery
 from docmill.adapters.redis.task_queue import CeleryTaskQueue
 from docmill.domain.registry import Lane, TaskMessage
@@ -25,8 +25,8 @@ class Work:
         self.seen: Counter[str] = Counter()
         self.fail: Callable[[str], None] = lambda document_id: None
         self._lock = threading.Lock()
-        self._url = server.celery_url
-        self.client = redis.Redis.from_url(server.redis_url)
+        self._url = celery_url_of(server.socket)
+        self.client = redis.Redis(unix_socket_path=str(server.socket))
         self.sender = self._application()
         self.tasks = CeleryTaskQueue(self.sender, self.client)
         self.consumers: list[Consumer] = []
@@ -90,6 +90,31 @@ def test_a_message_whose_task_fails_is_not_delivered_again(work: Work) -> None:
     wait_until(lambda: work.seen["bulk/0"] == 1, "the next message")
 
 
+def test_a_consumer_holds_no_more_messages_than_it_may_and_the_server_knows_each_of_them(work: Work) -> None:
+    go_on = threading.Event()
+    work.fail = lambda document_id: _wait_for(go_on)
+    work.send(Lane.BULK, 50)
+    wait_until(lambda: work.tasks.depth().unacknowledged == 16, "a full consumer")
+    assert work.tasks.depth().bulk == 34
+    go_on.set()
+    wait_until(lambda: sum(work.seen.values()) == 50, "every message")
+    wait_until(lambda: work.tasks.depth().total == 0, "every message to be acknowledged")
+
+
+def test_messages_that_a_stopping_consumer_has_taken_go_back_to_the_queue(work: Work) -> None:
+    go_on = threading.Event()
+    work.fail = lambda document_id: _wait_for(go_on)
+    work.send(Lane.BULK, 50)
+    wait_until(lambda: work.tasks.depth().unacknowledged == 16, "a full consumer")
+    stop_consumers()
+    go_on.set()
+    for consumer in work.consumers:
+        consumer.thread.join(10.0)
+    depth = work.tasks.depth()
+    assert depth.bulk >= 34
+    assert depth.bulk + sum(work.seen.values()) >= 50
+
+
 def test_a_consumer_that_ended_by_itself_is_started_again(work: Work) -> None:
     work.send(Lane.BULK, 1)
     wait_until(lambda: work.seen["bulk/0"] == 1, "the first message")
@@ -99,6 +124,10 @@ def test_a_consumer_that_ended_by_itself_is_started_again(work: Work) -> None:
     wait_until(lambda: bulk.controller is not broken, "another worker")
     work.send(Lane.BULK, 20)
     wait_until(lambda: len(work.seen) == 20, "the messages after it")
+
+
+def _wait_for(event: threading.Event) -> None:
+    assert event.wait(30.0)
 
 
 def _raise() -> None:

@@ -1,12 +1,15 @@
 """Reads docker-compose.yml as Compose does, as far as this project's file goes, and finds Compose itself where it is installed."""
 
+import os
 import re
 import shutil
 import subprocess
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 import yaml
 
 REPOSITORY: Final = Path(__file__).parents[2]
@@ -67,6 +70,7 @@ def seconds_of(duration: str) -> float:
     return sum(float(number) * units[unit] for number, unit in re.findall(r"([\d.]+)([smh])", duration))
 
 
+@cache
 def compose_command() -> list[str] | None:
     """How Compose is called here: as a plug-in of ``docker``, or by itself; None when it is not installed."""
     for command in (["docker", "compose"], ["docker-compose"]):
@@ -76,3 +80,22 @@ def compose_command() -> list[str] | None:
         if version.returncode == 0 and int(version.stdout.strip().lstrip("v").split(".")[0]) >= 2:
             return command
     return None
+
+
+def run_compose(*arguments: str, variables: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+    """Runs Compose with these variables alone; skips the test where it is not installed, and fails it in CI."""
+    command = compose_command()
+    if command is None:
+        if os.environ.get("CI"):
+            pytest.fail("Docker Compose is not installed; .ci/run installs it")
+        pytest.skip("Docker Compose is not installed")
+    environ = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    return subprocess.run(
+        [*command, *([] if "--env-file" in arguments else ["--env-file", os.devnull]), *arguments],
+        cwd=REPOSITORY,
+        env=environ | dict(variables),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )

@@ -151,8 +151,7 @@ class ComposeProcesses:
     def __exit__(self, kind: object, error: object, traceback: object) -> None:
         for one in reversed(self.running):
             one.kill()
-            if kind is not None:
-                print(f"--- {one.name} {one.number}\n{one.said[-6000:]}")  # noqa: T201  # shown with the failure
+            print(f"--- {one.name} {one.number}\n{one.said[-6000:]}")  # noqa: T201  # shown with a failure
 
 
 def start_redis(processes: ComposeProcesses, folder: Path) -> ServiceProcess:

@@ -1,6 +1,7 @@
 """A whole indexing system in memory: one knowledge base, its stores, one worker without threads."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from docmill.adapters.memory.isolation import MemoryIsolation
@@ -134,6 +135,9 @@ class World:
             lease_seconds=30,
             deadline_seconds=600,
         )
+
+    def reconciler_with_deadline(self, seconds: float) -> Reconciler:
+        return replace(self.reconciler(), deadline_seconds=seconds)
 
     def enqueue(self, *document_ids: str, lane: Lane = Lane.BULK) -> None:
         self.tasks.send(self.state.ledger.enqueue(document_ids, lane), lane)

@@ -5,6 +5,7 @@ A vector is a hash of its text. What it should do wrong, one item for each of th
 - ``{"status": 429, "body": {...}}``: that answer; a string as body is sent as it is;
 - ``{"delay_seconds": 60}``: the right answer, late;
 - ``{"disconnect": true}``: no answer, the connection ends;
+- ``{"refuses": "word"}``: from then on, 400 for every request with a text that has the word, which ``""`` is in; ``null`` ends that;
 - ``{"data": "turned" | "repeated" | "missing" | "renumbered" | "zero" | "nan" | "huge" | "short" | "text"}``: an answer with such vectors.
 """
 
@@ -69,6 +70,7 @@ class _Server(ThreadingHTTPServer):
         self.delay_seconds = delay_seconds
         self.lock = threading.Lock()
         self.faults: deque[dict[str, Json]] = deque()
+        self.refused_word: str | None = None
         self.requests: list[dict[str, Json]] = []
 
 
@@ -82,7 +84,11 @@ class _Handler(BaseHTTPRequestHandler):
         match self.path:
             case "/control/faults":
                 with self.server.lock:
-                    self.server.faults.extend(json.loads(body))
+                    for fault in json.loads(body):
+                        if "refuses" in fault:
+                            self.server.refused_word = fault["refuses"]
+                        else:
+                            self.server.faults.append(fault)
                 self._answer(200, {})
             case "/control/take":
                 with self.server.lock:
@@ -97,12 +103,16 @@ class _Handler(BaseHTTPRequestHandler):
         with self.server.lock:
             self.server.requests.append({"path": self.path, "authorization": self.headers.get("Authorization"), "body": body})
             fault = self.server.faults.popleft() if self.server.faults else {}
+            refused_word = self.server.refused_word
         if fault.get("disconnect"):
             self.close_connection = True
             return
         time.sleep(fault.get("delay_seconds", self.server.delay_seconds))
         if "status" in fault:
             self._answer(fault["status"], fault["body"])
+            return
+        if refused_word is not None and any(refused_word in text for text in body["input"]):
+            self._answer(400, {"error": {"message": "this input is too long"}})
             return
         dimensions = body.get("dimensions", self.server.dimensions)
         data = [

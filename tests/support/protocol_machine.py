@@ -11,7 +11,7 @@ from docmill.indexing.anti_entropy import reconcile_stores
 from docmill.indexing.sweeping import sweep
 from docmill.retrieval.snapshot import Snapshot
 from support.protocol_machine_activities import TO_THE_END, Activity, Fault
-from support.protocol_machine_checks import check_converged, check_live_versions, check_promises, check_query, check_rebuilt
+from support.protocol_machine_checks import check_converged, check_live_versions, check_promises, check_query, check_rebuilt, check_verified
 from support.protocol_machine_events import EVENTS, Event
 from support.protocol_machine_parts import GRACE_SECONDS, Parts
 from support.protocol_machine_world import LEASE_SECONDS, QUERY_SECONDS, REQUEST_SECONDS, ProtocolWorld
@@ -142,6 +142,7 @@ class ProtocolMachine(RuleBasedStateMachine):
         self._scan_to_the_end()
         self._clean_up()
         self._judge(lambda: check_converged(world))
+        self._judge(lambda: check_verified(world))
 
     def _let_the_ledger_work(self) -> None:
         for _ in range(3):

@@ -5,9 +5,12 @@ from collections.abc import Mapping
 
 from docmill.domain.documents import fingerprint_of
 from docmill.domain.registry import DocumentState, Entry, Version
+from docmill.domain.verification import FindingKind
+from docmill.indexing.verifying import Verifier
+from docmill.ports.state import KnowledgeBaseState
 from docmill.retrieval.snapshot import Snapshot
 from support.indexing_world import INDEX_SET
-from support.protocol_machine_source import BINARY, DOCUMENTS, texts_of
+from support.protocol_machine_source import BINARY, DOCUMENTS, SourceScan, texts_of
 from support.protocol_machine_world import MACHINE_KB, ProtocolWorld
 
 STRATEGIES = tuple(strategy.name for strategy in MACHINE_KB.strategies)
@@ -108,6 +111,15 @@ def check_converged(world: ProtocolWorld) -> None:
     assert not data.gone_since, f"still gone: {sorted(data.gone_since)}"
     assert not world.broker.waiting
     assert not world.broker.unacknowledged
+
+
+def check_verified(world: ProtocolWorld) -> None:
+    """A comparison of files, registry and stores finds nothing; the index set's name is not one that tells of its stores."""
+    disk = SourceScan(world.source)
+    state = KnowledgeBaseState(world.memory.registry, world.memory.leases, world.memory.ledger)
+    verifier = Verifier(state, [world.raw_target], world.source, disk, world.broker, world.clock, None)
+    found = [finding for finding in verifier.verify().findings if finding.kind is not FindingKind.STORE]
+    assert not found, f"a comparison finds {found}"
 
 
 def _check_document(world: ProtocolWorld, document_id: str) -> None:

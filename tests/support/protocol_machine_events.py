@@ -224,6 +224,9 @@ class Misfortune:
                 world.save()
             case Kind.SET_BACK if world.saved is not None:
                 world.set_back()
+                for activity in list(world.activities)[self.place % 2 :: 2]:
+                    machine.go(activity, NEXT_CALL)  # nobody knows of it yet
+                world.reopen()
             case Kind.CHUNKS_LOST if machine.PARTS.anti_entropy:
                 world.lose_chunks(self.document)
             case Kind.FLUSHED if machine.PARTS.anti_entropy:

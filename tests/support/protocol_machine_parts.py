@@ -10,6 +10,7 @@ from docmill.adapters.memory.state_registry import MemoryRegistry
 from docmill.adapters.memory.stores import MemoryLexicalStore, MemoryVectorStore
 from docmill.indexing.committing import Prepared
 from docmill.indexing.leasekeeping import LeaseKeeper
+from docmill.indexing.rebuilding import Rebuild
 from docmill_services.producer.pump import Pump
 from support.protocol_machine_source import FileState
 
@@ -34,6 +35,7 @@ class Parts:
     sweep_grace_seconds: float = GRACE_SECONDS
     query_registry: Callable[[Any], Any] = lambda registry: registry
     pump: type[Pump] = Pump
+    rebuild: type[Rebuild] = Rebuild
     anti_entropy: bool = True
     set_back: bool = True
 

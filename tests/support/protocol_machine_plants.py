@@ -10,6 +10,7 @@ from docmill.adapters.memory.state_registry import MemoryRegistry
 from docmill.adapters.memory.stores import MemoryLexicalStore
 from docmill.domain.chunks import ChunkRecord
 from docmill.domain.registry import Attempt, Commit, CommitResult, Entry, Garbage, Intent, Lane, Position, TaskMessage
+from docmill.indexing.rebuilding import Rebuild
 from docmill_services.producer.pump import Pump
 from support.protocol_machine_parts import Parts
 
@@ -79,6 +80,22 @@ class KnowsEveryGeneration(MemoryRegistry):
 
     def unknown_generations(self, index_set: str, generations: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
         return []
+
+
+class CallsAllUnknownWhenEmptied(MemoryRegistry):
+    """Takes every generation for one that nobody knows after it has lost what it knew."""
+
+    def unknown_generations(self, index_set: str, generations: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+        if not self.position().epoch:
+            return list(generations)
+        return super().unknown_generations(index_set, generations)
+
+
+class RebuildsInAnOldEpoch(Rebuild):
+    """Opens the registry again in the epoch that the stores know already."""
+
+    def _raise_epochs(self, at_least: int) -> int:
+        return max(at_least, *(store.epoch() for target in self.targets for store in (target.vectors, target.lexical)))
 
 
 class EnqueuesWithoutDirty(MemoryLedger):
@@ -195,6 +212,8 @@ PLANTS: Mapping[str, Parts] = {
     "what is swept is deleted twice": Parts(registry=DeletesOnce, anti_entropy=False, set_back=False),
     "an intent is recorded before the first write": Parts(registry=RecordsNoIntent, anti_entropy=False, set_back=False),
     "what nobody knows is removed": Parts(registry=KnowsEveryGeneration),
+    "a registry that was emptied calls nothing unknown": Parts(registry=CallsAllUnknownWhenEmptied),
+    "a rebuild opens a new epoch": Parts(rebuild=RebuildsInAnOldEpoch),
     "a version that is not whole is marked": Parts(registry=MarksNothing),
     "enqueue notes a change of a document in work": Parts(ledger=EnqueuesWithoutDirty),
     "finish needs the lease": Parts(ledger=FinishesWithoutLease),

@@ -17,8 +17,8 @@ from docmill.domain.runs import RunState
 from docmill.indexing.anti_entropy import reconcile_stores
 from docmill.indexing.committing import Prepared, commit_together
 from docmill.indexing.leasekeeping import LeaseKeeper
-from docmill.indexing.rebuilding import Rebuild
 from docmill.indexing.reconciling import Reconciler
+from docmill.indexing.reopening import reopen_if_set_back
 from docmill.indexing.sweeping import sweep
 from docmill.indexing.targets import Target
 from docmill.ports.state import KnowledgeBaseState
@@ -60,7 +60,9 @@ class ProtocolWorld:
         self._open_stores(parts)
         self.isolation = MemoryIsolation(self.source.load, line_chunks)
         self.workers = [self._new_worker(number) for number in range(2)]
-        self._pump = parts.pump({"kb": self.state}, Port(self.switch, "broker", self.broker, StoreDown), monotonic=self.clock.monotonic)
+        states = {"kb": self.state}
+        broker: Any = Port(self.switch, "broker", self.broker, StoreDown)
+        self._pump = parts.pump(states, broker, lambda: states, monotonic=self.clock.monotonic)
         self._query_vectors = QueryVectors()
         self._query_vectors.vector_of(self._raw_model, QUERY)
         self._executor = ThreadPoolExecutor(1)
@@ -275,14 +277,19 @@ class ProtocolWorld:
         self.saved = Saved(self.memory.snapshot(), dict(self.history.shown), self.clock.now)
 
     def set_back(self) -> None:
-        """The registry's server comes back with what it had on disk; a new epoch and a full scan follow."""
+        """The registry's server comes back with what it had on disk; ``reopen`` follows."""
         assert self.saved is not None
         self.memory.restore(self.saved.data)
+        self.memory.replace_server()
         self.history.shown.clear()
         self.history.shown.update(self.saved.shown)
         self.history.announced.clear()
         self.saved = None
-        self.raise_epoch()
+
+    def reopen(self) -> None:
+        """A new epoch, and a full scan."""
+        raw = KnowledgeBaseState(self.memory.registry, self.memory.leases, self.memory.ledger)
+        assert reopen_if_set_back(raw, (self.raw_vectors, self.raw_lexical), self.broker, "kb")
 
     def flush(self) -> None:
         """The registry loses everything; its epoch is 0 until it is rebuilt."""
@@ -294,8 +301,8 @@ class ProtocolWorld:
     def rebuild(self) -> None:
         """The registry is made again from the stores."""
         state = KnowledgeBaseState(self.memory.registry, self.memory.leases, self.memory.ledger)
-        parts = Rebuild(state, [self.raw_target], self.source, self.broker, self.clock, "producer", grace_seconds=0.0)
-        assert parts.carry_out() is not None
+        rebuild = self.parts.rebuild(state, [self.raw_target], self.source, self.broker, self.clock, "producer", grace_seconds=0.0)
+        assert rebuild.carry_out() is not None
 
     def lose_chunks(self, document_id: str) -> None:
         """A store loses the chunks of a document's live version."""

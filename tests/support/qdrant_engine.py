@@ -272,7 +272,7 @@ def _record(point: Any) -> Json:
 def _filter(found: Collection, body: Json) -> Filter | None:
     if not body:
         return None
-    unknown = body.keys() - {"must", "must_not"}
+    unknown = {key for key, conditions in body.items() if conditions} - {"must", "must_not"}
     if unknown:
         raise Refused(422, f"not served here: {sorted(unknown)}")
     must, must_not = ([_condition(found, each) for each in body.get(key) or []] for key in ("must", "must_not"))

@@ -28,8 +28,9 @@ _CODES = {
 class QdrantGrpcServer:
     """A running server. ``faults`` are what the next calls end with: a status, and what is told beside it."""
 
-    def __init__(self, engine: QdrantEngine, *, api_key: str | None, version: str) -> None:
+    def __init__(self, engine: QdrantEngine, *, api_key: str | None, version: str, scheme: str) -> None:
         self.engine = engine
+        self.scheme = scheme
         self.api_key = api_key
         self.version = version
         self.faults: deque[tuple[grpc.StatusCode, tuple[tuple[str, str], ...]]] = deque()
@@ -38,7 +39,7 @@ class QdrantGrpcServer:
 
     @property
     def url(self) -> str:
-        return f"grpc://127.0.0.1:{self.port}"
+        return f"{self.scheme}://127.0.0.1:{self.port}"
 
     def served(self, context: grpc.ServicerContext, name: str, work: Callable[[], Json]) -> Json:
         """What ``work`` gives, unless the key is wrong, a fault is due or the engine refuses."""
@@ -141,16 +142,20 @@ class _Root(qdrant_pb2_grpc.QdrantServicer):
 
 
 @contextmanager
-def qdrant_grpc_server(folder: Path, *, api_key: str | None = None, version: str = "1.18.0") -> Iterator[QdrantGrpcServer]:
-    """A server in threads of this process."""
+def qdrant_grpc_server(
+    folder: Path, *, api_key: str | None = None, version: str = "1.18.0", tls: tuple[bytes, bytes] | None = None
+) -> Iterator[QdrantGrpcServer]:
+    """A server in threads of this process; ``tls`` is its key and its certificate."""
     engine = QdrantEngine(folder)
-    server = QdrantGrpcServer(engine, api_key=api_key, version=version)
+    server = QdrantGrpcServer(engine, api_key=api_key, version=version, scheme="grpc" if tls is None else "grpcs")
     with ThreadPoolExecutor(16) as pool:
         front = grpc.server(pool, options=[("grpc.max_receive_message_length", 32 * 2**20)])
         collections_service_pb2_grpc.add_CollectionsServicer_to_server(_Collections(server), front)
         points_service_pb2_grpc.add_PointsServicer_to_server(_Points(server), front)
         qdrant_pb2_grpc.add_QdrantServicer_to_server(_Root(server), front)
-        server.port = front.add_insecure_port("127.0.0.1:0")
+        place = "127.0.0.1:0"
+        credentials = None if tls is None else grpc.ssl_server_credentials([tls])
+        server.port = front.add_insecure_port(place) if credentials is None else front.add_secure_port(place, credentials)
         front.start()
         try:
             yield server
@@ -178,4 +183,4 @@ def _selectors(request: Json) -> Json:
 
 
 def _retrieved(record: Json) -> Json:
-    return RestToGrpc.convert_retrieved_point(models.Record(**record))
+    return RestToGrpc.convert_retrieved_point(models.Record(**{**record, "payload": record["payload"] or {}}))

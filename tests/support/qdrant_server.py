@@ -52,9 +52,9 @@ class QdrantServer:
         """Every connection ends without an answer, until it is told to ``behave``."""
         self._call("down", True)
 
-    def limit(self, *, writes: int | None = None, per_second: float = 1.0) -> None:
-        """At most so many points in one write, and so many new ones per second once they are used up."""
-        self._call("limit", {"writes": writes, "per_second": per_second})
+    def limit(self, *, writes: int | None = None, per_second: float = 1.0, reads: int | None = None) -> None:
+        """At most so many points in one write, and so many new ones per second once they are used up; at most so many in one answer."""
+        self._call("limit", {"writes": writes, "per_second": per_second, "reads": reads})
 
     def take_requests(self) -> list[dict[str, Json]]:
         """The requests since the last call, each ``{"method", "path", "size_bytes", "points", "key"}``."""
@@ -83,6 +83,7 @@ class FrontServer(ThreadingHTTPServer):
         self.requests: list[dict[str, Json]] = []
         self.is_down = False
         self.most_writes: int | None = None
+        self.most_reads: int | None = None
         self.per_second = 1.0
         self.tokens = 0.0
         self.counted_at = time.monotonic()
@@ -102,9 +103,10 @@ class FrontServer(ThreadingHTTPServer):
                     self.is_down = True
                 case "behave":
                     self.faults.clear()
-                    self.is_down, self.most_writes = False, None
+                    self.is_down, self.most_writes, self.most_reads = False, None, None
                 case "limit":
-                    self.most_writes, self.per_second, self.tokens = body["writes"], body["per_second"], float(body["writes"])
+                    self.most_writes, self.per_second, self.most_reads = body["writes"], body["per_second"], body["reads"]
+                    self.tokens = float(body["writes"] or 0)
                 case "take":
                     taken, self.requests = self.requests, []
                     return taken
@@ -201,6 +203,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _routed(self, path: list[str], body: Json, points: int) -> Json:
         engine = self.server.engine
+        most, asked = self.server.most_reads, body.get("limit", 0)
+        if most is not None and asked > most:
+            raise Refused(400, f'Bad request: Limit exceeded {asked} > {most} for "limit". Help: Reduce the "limit" parameter.')
         match [self.command, *path]:
             case ["GET", "collections"]:
                 return engine.names()

@@ -27,7 +27,7 @@ config_app = typer.Typer(name="config", help="Check and show configuration files
 
 _File = Annotated[
     Path | None,
-    typer.Argument(parser=named_path, metavar="[FILE]", help=f"The file; {CONFIGURATION_FILE} here or in a folder above when not given."),
+    typer.Argument(parser=named_path, metavar="FILE", help=f"The file; {CONFIGURATION_FILE} here or in a folder above when not given."),
 ]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

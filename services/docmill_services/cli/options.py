@@ -28,12 +28,12 @@ def named_path(text: str | Path) -> Path:
 _CONFIG_HELP: Final = "Configuration file; else what was indexed last, else docmill.yaml here or above."
 _CONFIG_TO_INDEX_HELP: Final = "Configuration file; else docmill.yaml here or above, else what was indexed last."
 
-Config = Annotated[Path | None, typer.Option("--config", parser=named_path, metavar="PATH", help=_CONFIG_HELP)]
-ConfigToIndex = Annotated[Path | None, typer.Option("--config", parser=named_path, metavar="PATH", help=_CONFIG_TO_INDEX_HELP)]
-DataDir = Annotated[Path, typer.Option("--data-dir", parser=named_path, metavar="PATH", help="Where the indexes are kept.")]
+Config = Annotated[Path | None, typer.Option("--config", parser=named_path, metavar="<Path>", help=_CONFIG_HELP)]
+ConfigToIndex = Annotated[Path | None, typer.Option("--config", parser=named_path, metavar="<Path>", help=_CONFIG_TO_INDEX_HELP)]
+DataDir = Annotated[Path, typer.Option("--data-dir", parser=named_path, metavar="<Path>", help="Where the indexes are kept.")]
 KnowledgeBaseName = Annotated[str | None, typer.Option("--kb", help="Knowledge base; needed where several are configured.")]
 ConfigToServe = Annotated[
-    Path | None, typer.Option("--config", parser=named_path, metavar="PATH", help="Configuration file; else docmill.yaml here or above.")
+    Path | None, typer.Option("--config", parser=named_path, metavar="<Path>", help="Configuration file; else docmill.yaml here or above.")
 ]
 HealthHost = Annotated[str, typer.Option(help="Address on which it says whether it is well.")]
 HealthPort = Annotated[int, typer.Option(min=0, max=65535, help="Port for that; 0 takes a free one.")]

@@ -10,6 +10,7 @@ from typing import Any, Final
 from typer.main import get_command
 
 from docmill.domain.errors import DocmillError, ExitCode, SkipReason
+from docmill.domain.registry import DocumentState
 from docmill_services.cli.app import app
 from docmill_services.query.app import make_app
 
@@ -84,6 +85,7 @@ def error_page() -> str:
         "| reason | meaning |",
         "| --- | --- |",
         *(f"| `{reason.value}` | {_SKIP_REASONS[reason]} |" for reason in SkipReason),
+        f"| `{DocumentState.QUARANTINED}` | Its content has ended the process in which it was worked on alone three times in a row. |",
     ]
     return "\n".join(lines) + "\n"
 

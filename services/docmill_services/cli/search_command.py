@@ -82,10 +82,15 @@ def excerpt_of(text: str, query: str) -> str:
         return text
     words = [word for word in re.findall(r"\w+", query.lower()) if len(word) >= _WORTH_SHOWING]
     before = ""
-    if not any(word in text[:_SHOWN_CHARACTERS].lower() for word in words):
+    if not any(word in _beginning_of(text).lower() for word in words):
         lines = text.splitlines(keepends=True)
         first = next((place for place, line in enumerate(lines) if any(word in line.lower() for word in words)), 0)
         text, before = "".join(lines[first:]), "… " if first else ""
     if len(text) <= _SHOWN_CHARACTERS:
         return before + text
-    return before + text[:_SHOWN_CHARACTERS].rsplit("\n", 1)[0].rstrip() + " …"
+    return f"{before}{_beginning_of(text)} …"
+
+
+def _beginning_of(text: str) -> str:
+    """Its first lines, as many as are shown whole; of a longer line its beginning."""
+    return text[:_SHOWN_CHARACTERS].rsplit("\n", 1)[0].rstrip()

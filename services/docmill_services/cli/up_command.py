@@ -33,7 +33,7 @@ _LOOK_SECONDS = 0.2
 
 Target = Annotated[
     Path | None,
-    typer.Argument(parser=named_path, metavar="[TARGET]", help="A folder to index, or a configuration file.", show_default=False),
+    typer.Argument(parser=named_path, metavar="TARGET", help="A folder to index, or a configuration file.", show_default=False),
 ]
 
 
@@ -55,6 +55,8 @@ def up(
     configuration = _readable(origin, settings)
     watch = not (no_watch or once)
     with stop_signal() as stopping, _service(configuration, settings, origin, data_dir, watch=watch, log_level=log_level) as service:
+        if once:
+            service.engine.require_room()
         url = service.start(host, port)
         say(f'docmill answers at {url} (data in {data_dir}); docmill search "..." asks it, Ctrl-C stops it')
         runs = _follow_service(service, stopping, service.check_progress if once else service.check)
@@ -94,6 +96,7 @@ def index(
                 runs = index_over_http(api, [one.name for one in configuration.knowledge_bases], stopping)
         else:
             with _service(configuration, settings, origin, data_dir, watch=False, log_level=log_level) as service:
+                service.engine.require_room()
                 service.start(None, 0)
                 runs = _follow_service(service, stopping, service.check_progress)
                 service.finish(stopping)

@@ -1,4 +1,7 @@
-"""One knowledge base's loop: carries out runs that were asked for, starts one when a scan is due, and watches in between."""
+"""One knowledge base's loop: carries out runs that were asked for, starts one when a scan is due, and watches in between.
+
+It does so while it leads; otherwise it looks every second whether it may.
+"""
 
 import threading
 import time
@@ -7,12 +10,13 @@ from collections.abc import Callable, Mapping
 import structlog
 
 from docmill.documents.selection import Selection
-from docmill.domain.errors import DocmillError
+from docmill.domain.errors import DocmillError, NotLeader
 from docmill.domain.knowledge_bases import KnowledgeBase
 from docmill.domain.runs import RunState
 from docmill.indexing.index_sets import WATCHING, sets_to_fill
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
+from docmill_services.producer.leadership import Leadership, Term
 from docmill_services.producer.passes import Pass, Stopped
 from docmill_services.producer.planning import share_of_window
 from docmill_services.producer.scan import Scan
@@ -21,6 +25,7 @@ from docmill_services.producer.watching import Watcher
 _log = structlog.get_logger(__name__)
 _LOOK_SECONDS = 0.1
 _RETRY_SECONDS = 1.0
+_FOLLOW_SECONDS = 1.0
 _WATCH_FIRST_SECONDS = 5.0
 
 
@@ -49,39 +54,66 @@ class KnowledgeBaseLoop:
         tasks: TaskQueue,
         selection: Selection,
         window: Window,
+        leadership: Leadership,
         stopping: threading.Event,
         *,
         watch: bool,
         force_polling: bool = False,
+        open_state: Callable[[], object] = lambda: None,
         prepare: Callable[[], None] = lambda: None,
     ) -> None:
-        """Nothing runs before ``serve``; ``force_polling`` as for a ``Watcher``; ``prepare`` is called before each look for work."""
+        """Nothing runs before ``serve``.
+
+        Args:
+            specification: of the knowledge base.
+            state: of the knowledge base, for what everybody may do.
+            tasks: the queue.
+            selection: its files.
+            window: bounds what is outstanding.
+            leadership: the role; it is prolonged elsewhere.
+            stopping: ends it.
+            watch: whether changes are followed.
+            force_polling: as for a ``Watcher``.
+            open_state: called before each look for work, whether this process leads or not.
+            prepare: called before each look for work by the one that leads.
+        """
         self.name = specification.name
         self._specification = specification
         self._state = state
         self._tasks = tasks
         self._selection = selection
         self._window = window
+        self._leadership = leadership
         self._stopping = stopping
         self._watch = watch
         self._force_polling = force_polling
+        self._open_state = open_state
         self._prepare = prepare
+        self._led = state
+        self._takes_over = False
         self._last_scan: float | None = None
         self._watch_settled = threading.Event()
         self._scanning = False
 
     def serve(self) -> None:
         """Works until the process stops; an error interrupts the work and is made good by the next round."""
+        self._try_to_lead()
         if self._watch:
             threading.Thread(target=self._watch_until_stopped, name=f"docmill-watch-{self.name}", daemon=True).start()
             self._watch_settled.wait(_WATCH_FIRST_SECONDS)
         while not self._stopping.is_set():
             try:
-                self._scanning = True
-                self._round()
-                self._stopping.wait(_LOOK_SECONDS)
+                if self._leads():
+                    self._scanning = True
+                    self._round()
+                    self._stopping.wait(_LOOK_SECONDS)
+                else:
+                    self._stopping.wait(_FOLLOW_SECONDS)
             except Stopped:
                 return
+            except NotLeader as error:
+                _log.info("producer_interrupted", knowledge_base=self.name, error=str(error))
+                self._leadership.lose(self._led)
             except DocmillError as error:
                 _log.warning("producer_interrupted", knowledge_base=self.name, error=str(error))
                 self._stopping.wait(_RETRY_SECONDS)
@@ -91,10 +123,32 @@ class KnowledgeBaseLoop:
                 self._end_run(f"internal: {type(error).__name__}: {error}")
                 self._stopping.wait(_RETRY_SECONDS)
 
+    def _try_to_lead(self) -> None:
+        """So that what is watched is watched before the first scan, as far as nobody else leads."""
+        try:
+            self._open_state()
+            self._leadership.take()
+        except DocmillError as error:
+            _log.debug("producer_interrupted", knowledge_base=self.name, error=str(error))  # the first round tries again, and says so
+
+    def _leads(self) -> bool:
+        self._open_state()
+        led = self._leadership.led or self._leadership.take()
+        if led is None:
+            return False
+        if led is not self._led:
+            self._led = led
+            self._takes_over = True
+        return True
+
     def _round(self) -> None:
         self._prepare()
-        ledger = self._state.ledger
+        ledger = self._led.ledger
         run = ledger.current_run()
+        if self._takes_over:
+            self._takes_over = False
+            if self._watch and (run is None or run.state.final):
+                run, _ = ledger.start_run()  # nobody may have watched since the last one
         if run is not None and not run.state.final:
             state = self._pass().carry_out(run.id)
             self._last_scan = time.monotonic()
@@ -110,7 +164,7 @@ class KnowledgeBaseLoop:
     def _pass(self) -> Pass:
         return Pass(
             knowledge_base=self.name,
-            state=self._state,
+            state=self._led,
             tasks=self._tasks,
             scan=lambda: Scan(self._selection, self._specification.base_folder),
             index_sets=lambda: sets_to_fill(self._state),
@@ -121,29 +175,26 @@ class KnowledgeBaseLoop:
 
     def _end_run(self, error: str) -> None:
         try:
-            run = self._state.ledger.current_run()
+            run = self._led.ledger.current_run()
             if run is not None:
-                self._state.ledger.end_run(run.id, RunState.FAILED, error)
+                self._led.ledger.end_run(run.id, RunState.FAILED, error)
         except DocmillError as unreachable:
             _log.warning("producer_interrupted", knowledge_base=self.name, error=str(unreachable))
 
     def _watch_until_stopped(self) -> None:
-        watcher = Watcher(
-            knowledge_base=self.name,
-            base_folder=self._specification.base_folder,
-            selection=self._selection,
-            state=self._state,
-            tasks=self._tasks,
-            index_sets=lambda: sets_to_fill(self._state),
-            scan=lambda: Scan(self._selection, self._specification.base_folder),
-            rescan=self._start_run,
-            force_polling=self._force_polling,
-        )
         said = ""
         while not self._stopping.is_set():
+            led = self._leadership.led
+            if led is None:
+                self._watch_settled.set()
+                self._stopping.wait(_LOOK_SECONDS)
+                continue
             try:
-                watcher.watch(self._stopping, ready=self._watch_began)
+                self._watcher(led).watch(Term(self._leadership, led, self._stopping), ready=self._watch_began)
                 pause_seconds = 0.0
+            except NotLeader:
+                self._leadership.lose(led)
+                continue
             except Exception as error:  # noqa: BLE001  # whatever it is, watching is tried again, and scans go on
                 pause_seconds = _RETRY_SECONDS
                 kind = type(error).__name__
@@ -152,8 +203,22 @@ class KnowledgeBaseLoop:
                 )
                 said = kind
             self._watch_settled.set()
-            self._note_not_watching()
+            if self._leadership.led is not None:  # else the note is another's
+                self._note_not_watching()
             self._stopping.wait(pause_seconds)
+
+    def _watcher(self, led: KnowledgeBaseState) -> Watcher:
+        return Watcher(
+            knowledge_base=self.name,
+            base_folder=self._specification.base_folder,
+            selection=self._selection,
+            state=led,
+            tasks=self._tasks,
+            index_sets=lambda: sets_to_fill(self._state),
+            scan=lambda: Scan(self._selection, self._specification.base_folder),
+            rescan=self._start_run,
+            force_polling=self._force_polling,
+        )
 
     def _watch_began(self) -> None:
         """What changed since a scan began and before this moment made no event: then another pass is needed."""

@@ -10,8 +10,8 @@ from typing import Final
 
 import structlog
 
-from docmill.domain.errors import DiskFull, DocmillError, ProviderPermanent
 from docmill.domain.registry import DocumentState, Lane
+from docmill.domain.run_rules import failure_of_all, failure_that_ends
 from docmill.domain.runs import Run, RunState
 from docmill.indexing.batches import contains, document_key, in_batches
 from docmill.ports.queue import TaskQueue
@@ -23,9 +23,6 @@ _log = structlog.get_logger(__name__)
 _BATCH = 500
 _ENQUEUE = 100
 _POLL_SECONDS = 0.05
-#: What one document failed of and every other one would.
-_ENDS_A_RUN: Final = (ProviderPermanent, DiskFull)
-
 _ROOTS_MISSING: Final = "failed.root_unavailable"
 _NOT_READ: Final = "failed.unreadable"
 
@@ -79,7 +76,7 @@ class Pass:
         ledger.scan_ended(run_id)
         try:
             # Looked at before it may complete: a run whose last document failed of what ends a run has failed.
-            while self._check(run_id, started).pending or not ledger.complete(run_id):
+            while not self._is_complete(self._check(run_id, started)):
                 if self.stopping.wait(_POLL_SECONDS):
                     raise Stopped
         except _Ended as ended:
@@ -168,18 +165,32 @@ class Pass:
         if self.timeout_seconds is not None and time.monotonic() - started > self.timeout_seconds:
             self.state.ledger.end_run(run_id, RunState.TIMED_OUT, f"took longer than {self.timeout_seconds:.0f} s")
             raise _Ended(RunState.TIMED_OUT)
-        for error in _ENDS_A_RUN:
-            if run.counters.get(f"failed.{error.code}"):
-                self.state.ledger.end_run(run_id, RunState.FAILED, self._reason_of(error))
-                raise _Ended(RunState.FAILED)
+        self._fail_of(run_id, failure_that_ends(run.counters))
         return run
 
-    def _reason_of(self, error: type[DocmillError]) -> str:
+    def _is_complete(self, run: Run) -> bool:
+        """Completes a run that plans nothing more once its documents have ended.
+
+        Raises:
+            _Ended: none of them got through, so it has failed.
+        """
+        if run.pending:
+            return False
+        self._fail_of(run.id, failure_of_all(run.counters))
+        return self.state.ledger.complete(run.id)
+
+    def _fail_of(self, run_id: str, code: str | None) -> None:
+        if code is not None:
+            self.state.ledger.end_run(run_id, RunState.FAILED, self._reason_of(code))
+            raise _Ended(RunState.FAILED)
+
+    def _reason_of(self, code: str) -> str:
+        """In the words of a document that failed of it."""
         for index_set in self.index_sets():
             for _, entry in self.state.registry.page(index_set, after="", limit=1000, state=DocumentState.FAILED):
-                if entry.reason.startswith(error.code):
+                if entry.reason.startswith(f"{code}:"):
                     return entry.reason
-        return f"{error.code}: {error.__doc__}"
+        return code
 
 
 class _Ended(Exception):

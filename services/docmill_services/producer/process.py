@@ -3,6 +3,7 @@
 import argparse
 import os
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +21,7 @@ from docmill.ports.state import KnowledgeBaseState
 from docmill.telemetry.logs import configure_logs
 from docmill_services.origin import Origin
 from docmill_services.producer.knowledge_base_loop import KnowledgeBaseLoop, Window
+from docmill_services.producer.leadership import Leadership, a_holder, prolong_until_stopped
 from docmill_services.producer.pump import Pump
 from docmill_services.producer_process import NO_EMBEDDED_SERVER
 
@@ -41,6 +43,8 @@ def produce(
     *,
     watch: bool,
     force_polling: bool,
+    holder: str | None = None,
+    open_state: Mapping[str, Callable[[], object]] | None = None,
     prepare: Mapping[str, Callable[[], None]] | None = None,
     turned: Callable[[], None] = _nothing,
 ) -> None:
@@ -55,10 +59,13 @@ def produce(
         stopping: ends it.
         watch: whether changes are followed.
         force_polling: as for a ``Watcher``.
-        prepare: by name, what a knowledge base's loop does before each look for work.
+        holder: names this process and a successor that may go on in its place at once; a name of its own when None.
+        open_state: by name, what a knowledge base's loop does before each look for work, whether it leads or not.
+        prepare: by name, what it does before each look for work while it leads.
         turned: called about once a second while all is well.
     """
     window = Window(settings.window_documents, states)
+    leaderships = {name: Leadership(name, states[name], holder or a_holder()) for name in knowledge_bases}
     loops = [
         KnowledgeBaseLoop(
             specification,
@@ -66,17 +73,22 @@ def produce(
             tasks,
             Selection(specification, data_folder or specification.base_folder / DATA_FOLDER_NAME),
             window,
+            leaderships[name],
             stopping,
             watch=watch,
             force_polling=force_polling,
+            open_state=(open_state or {}).get(name, _nothing),
             prepare=(prepare or {}).get(name, _nothing),
         )
         for name, specification in knowledge_bases.items()
     ]
     threads = [threading.Thread(target=loop.serve, name=f"docmill-{loop.name}", daemon=True) for loop in loops]
-    for thread in threads:
+    prolonging = threading.Thread(
+        target=prolong_until_stopped, args=(list(leaderships.values()), stopping), name="docmill-leadership", daemon=True
+    )
+    for thread in (*threads, prolonging):
         thread.start()
-    pump = Pump(states, tasks)
+    pump = Pump(states, tasks, lambda: {name: led for name, one in leaderships.items() if (led := one.led) is not None})
     while not stopping.wait(_PUMP_SECONDS):
         try:
             pump.turn()
@@ -85,6 +97,8 @@ def produce(
             _log.warning("pump_interrupted", error=str(error))
     for thread in threads:
         thread.join(2.0)
+    for leadership in leaderships.values():
+        leadership.give_up()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -124,6 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         stopping,
         watch=not options.no_watch,
         force_polling=forces_polling(os.environ),
+        holder=f"{socket.gethostname()}:child of {os.getppid()}",
     )
     connections.close()
 

@@ -15,19 +15,42 @@ _RESEND_LIMIT = 500
 
 
 @dataclass(slots=True)
+class _Lasting:
+    """Since when something holds without a break."""
+
+    since: float | None = None
+
+    def lasted(self, holds: bool, now: float, seconds: float) -> bool:
+        """Notes whether it ``holds`` now; whether it has for ``seconds``."""
+        if not holds:
+            self.since = None
+            return False
+        if self.since is None:
+            self.since = now
+        return now - self.since >= seconds
+
+
+@dataclass(slots=True)
 class Pump:
     """Sends again what was lost, over all knowledge bases of a producer.
 
     Attributes:
+        states: of all knowledge bases in the queue.
+        led: those of them that this producer leads, with the ledger of their leader.
         patience_seconds: how long messages must be fewer than waiting entries before some count as lost; age alone would flood the
             queue while workers are off.
+        idle_seconds: how long workers may hold all messages and have nothing in work before those count as lost too: a worker that the
+            broker refused an acknowledgement, on a full disk for example, holds what nobody works on until the visibility time-out.
     """
 
     states: Mapping[str, KnowledgeBaseState]
     tasks: TaskQueue
+    led: Callable[[], Mapping[str, KnowledgeBaseState]]
     patience_seconds: float = 5.0
     monotonic: Callable[[], float] = time.monotonic
-    _short_since: float | None = field(default=None, init=False)
+    idle_seconds: float = 30.0
+    _short: _Lasting = field(default_factory=_Lasting, init=False)
+    _idle: _Lasting = field(default_factory=_Lasting, init=False)
 
     def turn(self) -> int:
         """One look at every ledger; returns how many messages were sent again.
@@ -39,7 +62,7 @@ class Pump:
 
     def _resend_expired(self) -> int:
         sent = 0
-        for name, state in self.states.items():
+        for name, state in self.led().items():
             messages = state.ledger.resend_expired(_RESEND_LIMIT)
             if messages:
                 self.tasks.send(messages, Lane.BULK)
@@ -49,20 +72,22 @@ class Pump:
 
     def _resend_lost(self) -> int:
         # Work goes on between the reads: entries that begin after the first, or are made before the last, are not short of a message.
-        before, depth, after = self._waiting(), self.tasks.depth(), self._waiting()
-        waiting = {name: min(count, after[name]) for name, count in before.items()}
+        before, depth, after = self._outstanding(), self.tasks.depth(), self._outstanding()
+        waiting = {name: min(count, after[name][0]) for name, (count, _) in before.items()}
         missing = sum(waiting.values()) - depth.total
-        if missing <= 0:
-            self._short_since = None
-            return 0
+        idle = sum(waiting.values()) > 0 and depth.total == depth.unacknowledged and not any(busy for _, busy in before.values())
         now = self.monotonic()
-        if self._short_since is None:
-            self._short_since = now
-        if now - self._short_since < self.patience_seconds:
+        is_short = self._short.lasted(missing > 0, now, self.patience_seconds)
+        if self._idle.lasted(idle, now, self.idle_seconds):
+            missing = sum(waiting.values())
+        elif not is_short:
             return 0
-        self._short_since = None
+        self._short, self._idle = _Lasting(), _Lasting()
+        return self._resend_oldest(missing, waiting)
+
+    def _resend_oldest(self, missing: int, waiting: Mapping[str, int]) -> int:
         sent = 0
-        for name, state in self.states.items():
+        for name, state in self.led().items():
             messages = state.ledger.oldest_waiting(min(missing - sent, waiting[name], _RESEND_LIMIT))
             if messages:
                 self.tasks.send(messages, Lane.BULK)
@@ -72,5 +97,5 @@ class Pump:
                 break
         return sent
 
-    def _waiting(self) -> dict[str, int]:
-        return {name: state.ledger.outstanding()[0] for name, state in self.states.items()}
+    def _outstanding(self) -> dict[str, tuple[int, int]]:
+        return {name: state.ledger.outstanding() for name, state in self.states.items()}

@@ -7,7 +7,7 @@ The files of a folder come before those of its sub-folders, each sorted by name,
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from docmill.documents.identity import document_id_of, escaped, folder_prefix_of, path_of
@@ -54,18 +54,9 @@ class Scan:
         unavailable: why a root could not be scanned, for each such root.
         identities: which folder each available root is, by path.
         unreadable: what could not be looked at.
-
-    Args:
-        on_unreadable: called for each thing that could not be looked at, as it is met.
     """
 
-    def __init__(
-        self,
-        selection: Selection,
-        base_folder: os.PathLike[str] | bytes,
-        *,
-        on_unreadable: Callable[[Unreadable], None] | None = None,
-    ) -> None:
+    def __init__(self, selection: Selection, base_folder: os.PathLike[str] | bytes) -> None:
         self.unavailable: dict[bytes, RootUnavailable] = {}
         self.identities: dict[bytes, RootIdentity] = {}
         self.unreadable: list[Unreadable] = []
@@ -73,7 +64,6 @@ class Scan:
         self._roots = frozenset(selection.root_paths)
         self._base_folder = os.fsencode(base_folder)
         self._below: bytes | None = None
-        self._on_unreadable = on_unreadable
 
     def files(self, *, below: bytes | None = None) -> Iterator[ScannedFile]:
         """Streams the files; to be called once.
@@ -206,7 +196,4 @@ class Scan:
         return escaped(prefix.removeprefix(base_prefix))
 
     def _report(self, path: bytes, error: OSError) -> None:
-        unreadable = Unreadable(path, error.strerror or str(error))
-        self.unreadable.append(unreadable)
-        if self._on_unreadable is not None:
-            self._on_unreadable(unreadable)
+        self.unreadable.append(Unreadable(path, error.strerror or str(error)))

@@ -4,6 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 
 import structlog
 
@@ -39,6 +40,7 @@ class StandingProducer:
             self._stopping,
             watch=self._watch,
             force_polling=forces_polling(os.environ),
+            open_state={name: partial(engine.open_state, opened) for name, opened in engine.knowledge_bases.items()},
             prepare={name: _Preparation(engine, opened, self._stopping) for name, opened in engine.knowledge_bases.items()},
             turned=self._turned,
         )

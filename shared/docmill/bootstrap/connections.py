@@ -49,7 +49,7 @@ def connect(knowledge_bases: Mapping[str, KnowledgeBase], settings: Settings, un
     for name in knowledge_bases:
         state = RedisState(client, name)
         states[name] = KnowledgeBaseState(state.registry, state.leases, state.ledger)
-    return Connections(client, celery, CeleryTaskQueue(celery, client), states)
+    return Connections(client, celery, CeleryTaskQueue(celery, client, believed_seconds=2 * settings.lease_seconds), states)
 
 
 def celery_of(settings: Settings, unix_socket: Path | None) -> Celery:

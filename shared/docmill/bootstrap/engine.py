@@ -12,6 +12,7 @@ from celery import Celery
 
 from docmill.adapters.clock import SystemClock
 from docmill.adapters.embedded.data_folder import DataFolder
+from docmill.adapters.embedded.edge_shard import require_room
 from docmill.adapters.embedded.valkey import ValkeyServer
 from docmill.adapters.files import FileSource
 from docmill.adapters.isolation import ProcessIsolation
@@ -91,8 +92,11 @@ class Engine:
         """A Celery application for one consumer: it keeps which queues it consumes, so consumers cannot share one."""
         return celery_of(self.settings, self.unix_socket)
 
-    def open_state(self, opened: OpenKnowledgeBase) -> bool:
-        """Opens a state on a shared Redis that is new or was lost; True when it did. See ``docmill.indexing.state_opening``."""
+    def open_state(self, opened: OpenKnowledgeBase, *, grace_seconds: float | None = None) -> bool:
+        """Opens a state that is new or was lost; True when it did. See ``docmill.indexing.state_opening``.
+
+        Without ``grace_seconds`` the settings' grace is waited: other processes may have writes on their way.
+        """
         return open_state(
             opened.state,
             opened.index_sets,
@@ -100,7 +104,7 @@ class Engine:
             self.tasks,
             self.clock,
             holder=self.holder,
-            grace_seconds=self.settings.grace_seconds,
+            grace_seconds=self.settings.grace_seconds if grace_seconds is None else grace_seconds,
         )
 
     def keep_open(self, closing: ExitStack) -> None:
@@ -138,11 +142,20 @@ class Owner(Engine):
         self.data_folder = data_folder
         self.server = server
 
+    def require_room(self) -> None:
+        """For a process that only indexes: raises ``DiskFull`` when the embedded stores could not write, so that it need not begin."""
+        if self.settings.qdrant_url is None or self.settings.elasticsearch_url is None:
+            require_room(self.data_folder.path)
+
     def raise_epochs(self) -> None:
         """Makes every attempt of an earlier time void: at each start, and after the embedded server was restarted by itself."""
-        seen = max(self.vectors.epoch(), self.lexical.epoch())
         for opened in self.knowledge_bases.values():
-            epoch = max(seen, opened.state.registry.position().epoch) + 1
+            known = opened.state.registry.position().epoch
+            if not known:
+                opened.state.leases.expire_all()  # a rebuild that was broken off held its role: nobody else does here
+                if self.open_state(opened, grace_seconds=0.0):
+                    continue
+            epoch = max(self.vectors.epoch(), self.lexical.epoch(), known) + 1
             self.vectors.raise_epoch(epoch)
             self.lexical.raise_epoch(epoch)
             opened.state.registry.raise_epoch(epoch)

@@ -3,12 +3,11 @@
 from docmill.config.availability import Unavailable, require_available, unavailable_in, unavailable_parts
 from docmill.config.describing import configuration_schema, describe
 from docmill.config.loading import Configuration, configuration_for_folder, find_configuration, load_configuration
-from docmill.config.providers import LOCAL_EMBEDDING_THRESHOLD, Adapter, ModelSpec, adapter_for
+from docmill.config.providers import Adapter, ModelSpec, adapter_for
 from docmill.config.roots import is_pattern, missing_roots, roots_of
 from docmill.config.settings import Settings
 
 __all__ = [
-    "LOCAL_EMBEDDING_THRESHOLD",
     "Adapter",
     "Configuration",
     "ModelSpec",

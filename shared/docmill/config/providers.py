@@ -8,9 +8,6 @@ from typing import Final
 
 from docmill.domain.knowledge_bases import EmbeddingModelSpec
 
-#: The least cosine of a hit of a local model. These models' cosines are lower than those of OpenAI's models, for which 0.5 is made.
-LOCAL_EMBEDDING_THRESHOLD: Final = 0.2
-
 AUTO: Final = "auto"
 LOCAL: Final = "local"
 DEFAULT_EMBEDDING_MODEL: Final = "local/all-minilm-l6-v2"
@@ -42,10 +39,14 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
-    """An embedding model that runs inside docmill."""
+    """An embedding model that runs inside docmill.
+
+    Attributes:
+        threshold: the least cosine of a hit. These models' cosines are lower than those of OpenAI's models, for which 0.5 is made.
+    """
 
     dimensions: int
-    threshold: float = LOCAL_EMBEDDING_THRESHOLD
+    threshold: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
 
 #: The models of the ``local`` provider.
 LOCAL_MODELS: Final[Mapping[str, LocalModel]] = MappingProxyType(
-    {"all-minilm-l6-v2": LocalModel(dimensions=384), "wordllama-256": LocalModel(dimensions=256)}
+    {"all-minilm-l6-v2": LocalModel(dimensions=384, threshold=0.2), "wordllama-256": LocalModel(dimensions=256, threshold=0.15)}
 )
 
 #: Output sizes of well-known remote models, for configurations that do not give ``vector_dimensions``.

@@ -142,12 +142,11 @@ class Settings:
     lease_renewal_seconds: float = _seconds(5.0, "How often a holder renews its locks.")
     group_commit_seconds: float = _seconds(
         1.0,
-        "The longest that a written document waits for others to commit with;"
-        " no effect on the embedded backends, which show writes at once.",
+        "The longest that a written document waits for others to commit with; 0.05 on the embedded backends, which show writes at once.",
     )
     group_commit_documents: int = _count(500, "The most documents in one commit.")
     live_commit_seconds: float = _seconds(
-        0.1, "The same wait for a document changed while watching; no effect on the embedded backends, which show writes at once."
+        0.1, "The same wait for a document changed while watching; at most 0.05 on the embedded backends."
     )
     document_deadline_seconds: float = _seconds(600.0, "The longest time for one document.")
     scan_interval_seconds: float = _seconds(900.0, "Between full scans, for knowledge bases without a `scan_interval`.")

@@ -21,11 +21,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from docmill.documents.covers import Cover, scopes_of
 from docmill.documents.denied_names import leftover_pattern, secret_pattern
 from docmill.documents.identity import folder_prefix_of
 from docmill.documents.ignore_chain import IgnoreChain, chain_above, parents_of
 from docmill.documents.ignoring import GIT_RULES, OWN_RULES, Rule
-from docmill.documents.roots import Root, parse_root
 from docmill.domain.errors import DocumentSkipped, SkipReason
 from docmill.domain.knowledge_bases import KnowledgeBase
 
@@ -62,38 +62,6 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scope:
-    """Strategies that select files in the same way."""
-
-    strategies: tuple[str, ...]
-    respect_vcs: bool
-    roots: tuple[Root, ...]
-    exclusions: tuple[Root, ...]
-
-    def exclusion_of(self, entry: bytes) -> Root | None:
-        return next((root for root in self.exclusions if root.names(entry)), None)
-
-
-@dataclass(frozen=True, slots=True)
-class _Cover:
-    """A root that reaches into a folder: everything in it (``whole``), or what its glob matches."""
-
-    scope: _Scope
-    root: Root
-    whole: bool
-
-    def on_file(self, path: bytes) -> "_Cover | None":
-        return self if self.whole or self.root.names(path) else None
-
-    def on_folder(self, entry: bytes) -> "_Cover | None":
-        if self.whole or self.root.glob is None:
-            return self
-        if self.root.names(entry):
-            return replace(self, whole=True)
-        return self if self.root.glob.may_match_in(entry[len(folder_prefix_of(self.root.start)) :]) else None
-
-
-@dataclass(frozen=True, slots=True)
 class Folder:
     """A folder on a walk, with the rules that hold for what is in it.
 
@@ -102,7 +70,7 @@ class Folder:
     """
 
     prefix: bytes
-    covers: tuple[_Cover, ...]
+    covers: tuple[Cover, ...]
     ignore: IgnoreChain
 
     @property
@@ -139,11 +107,11 @@ class Selection:
         self._data_folder = None if data_folder is None else os.path.abspath(os.fsencode(data_folder))
         self._allow_secrets = kb.allow_secrets
         self._strategy_names = tuple(strategy.name for strategy in kb.strategies)
-        scopes = _scopes_of(kb)
-        self._covers_at: dict[bytes, tuple[_Cover, ...]] = {}
+        scopes = scopes_of(kb)
+        self._covers_at: dict[bytes, tuple[Cover, ...]] = {}
         for scope in scopes:
             for root in scope.roots:
-                self._covers_at[root.start] = (*self._covers_at.get(root.start, ()), _Cover(scope, root, whole=root.glob is None))
+                self._covers_at[root.start] = (*self._covers_at.get(root.start, ()), Cover(scope, root, whole=root.glob is None))
         self.root_paths: tuple[bytes, ...] = tuple(sorted(self._covers_at))
         nested = {path for path in self.root_paths if any(_is_in(path, other) for other in self.root_paths)}
         self.starts: tuple[bytes, ...] = tuple(path for path in self.root_paths if path not in nested)
@@ -237,18 +205,18 @@ class Selection:
         names = {name for cover in covers for name in cover.scope.strategies}
         return Verdict(tuple(name for name in self._strategy_names if name in names))
 
-    def _covers_by_rules(self, path: bytes) -> tuple[_Cover, ...] | Refusal:
+    def _covers_by_rules(self, path: bytes) -> tuple[Cover, ...] | Refusal:
         if path in self.starts:
             return self._judge_file(Folder(folder_prefix_of(os.path.dirname(path)), (), IgnoreChain()), os.path.basename(path))
         folder = self.folder_at(os.path.dirname(path))
         return folder if isinstance(folder, Refusal) else self._judge_file(folder.listed(None), os.path.basename(path))
 
-    def _judge_file(self, folder: Folder, name: bytes) -> tuple[_Cover, ...] | Refusal:
+    def _judge_file(self, folder: Folder, name: bytes) -> tuple[Cover, ...] | Refusal:
         path = folder.prefix + name
         named = tuple(
             cover for cover in self._covers_at.get(path, ()) if cover.root.glob is None and cover.scope.exclusion_of(path) is None
         )
-        covers: tuple[_Cover, ...] | Refusal
+        covers: tuple[Cover, ...] | Refusal
         leftover = leftover_pattern(name, is_folder=False)
         secret = None if leftover or self._allow_secrets else secret_pattern(name, folder.path)
         if leftover:
@@ -262,7 +230,7 @@ class Selection:
             return covers
         return named if isinstance(covers, Refusal) else covers + named
 
-    def _judge_folder(self, folder: Folder, name: bytes) -> tuple[_Cover, ...] | Refusal:
+    def _judge_folder(self, folder: Folder, name: bytes) -> tuple[Cover, ...] | Refusal:
         entry = folder.prefix + name + b"/"
         path = entry[:-1]
         leftover = os.fsdecode(entry) if path == self._data_folder else leftover_pattern(name, is_folder=True)
@@ -273,7 +241,7 @@ class Selection:
         return starting if isinstance(covers, Refusal) else covers + starting
 
 
-def _covering(folder: Folder, name: bytes, path: bytes) -> tuple[_Cover, ...] | Refusal:
+def _covering(folder: Folder, name: bytes, path: bytes) -> tuple[Cover, ...] | Refusal:
     """What of a folder's covers reaches an entry of it; ``name`` and ``path`` end with a ``/`` for a folder."""
     kept = []
     refusal = None
@@ -299,19 +267,3 @@ def _never(pattern: str) -> Refusal:
 
 def _is_in(path: bytes, folder: bytes) -> bool:
     return path != folder and path.startswith(folder_prefix_of(folder))
-
-
-def _scopes_of(kb: KnowledgeBase) -> tuple[_Scope, ...]:
-    grouped: dict[tuple[tuple[str, ...], bool], list[str]] = {}
-    for strategy in kb.strategies:
-        respect_vcs = kb.respect_vcs if strategy.respect_vcs is None else strategy.respect_vcs
-        grouped.setdefault((strategy.roots or kb.roots, respect_vcs), []).append(strategy.name)
-    return tuple(
-        _Scope(
-            tuple(names),
-            respect_vcs,
-            tuple(root for text in texts if not text.startswith("!") for root in parse_root(text)),
-            tuple(root for text in texts if text.startswith("!") for root in parse_root(text[1:])),
-        )
-        for (texts, respect_vcs), names in grouped.items()
-    )

@@ -31,6 +31,7 @@ DocmillError
  └── ProviderError                 provider.error              exit 3
       ├── ProviderRateLimited      provider.rate_limited
       ├── ProviderTransient        provider.transient
+      ├── TextRefused              provider.text_refused       one text is refused, others are taken
       └── ProviderPermanent        provider.permanent
 
 ``code`` is the same in the CLI, in HTTP problem documents, in logs and in the reference. A message says what happened, to which
@@ -278,6 +279,20 @@ class ProviderTransient(ProviderError):
     """The provider failed in a way that may pass."""
 
     code = "provider.transient"
+
+
+class TextRefused(ProviderError):
+    """The provider refuses one text and takes others: the document that holds it fails, and nothing else does.
+
+    Attributes:
+        place: of the text among those that were given, from 0.
+    """
+
+    code = "provider.text_refused"
+
+    def __init__(self, message: str, place: int) -> None:
+        super().__init__(message)
+        self.place = place
 
 
 class ProviderPermanent(ProviderError):

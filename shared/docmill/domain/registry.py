@@ -222,7 +222,7 @@ class Garbage:
 
 @dataclass(frozen=True, slots=True)
 class QueueDepth:
-    """What the broker holds: messages in both lanes, and messages that a worker took and has not acknowledged."""
+    """What the broker holds: messages in both lanes, and messages that a worker took a short while ago and has not acknowledged."""
 
     live: int
     bulk: int

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from docmill.domain.chunks import ChunkRecord, Vector
-from docmill.domain.errors import ProviderPermanent
+from docmill.domain.errors import ProviderPermanent, TextRefused
 from docmill.ports.models import EmbeddingModel
 from docmill.ports.stores import VectorStore
 
@@ -42,6 +42,7 @@ def embed_records(
         between: called before each call of the model; may raise to end the work.
 
     Raises:
+        TextRefused: the model does not take the text of a chunk; the message says which lines it has.
         ProviderError: the model failed.
     """
     found: dict[str, Vector] = {}
@@ -52,13 +53,20 @@ def embed_records(
         found.update(store.vectors_of(index, missing))
         missing = [text_hash for text_hash in missing if text_hash not in found]
     wanted = set(missing)
-    texts = {record.text_hash: record.indexed_text for record in records if record.text_hash in wanted}
+    texts: dict[str, ChunkRecord] = {}
+    for record in records:
+        if record.text_hash in wanted:
+            texts.setdefault(record.text_hash, record)
     vectors: list[Vector] = []
     waiting = list(texts.values())
     for start in range(0, len(waiting), texts_a_call):
         between()
         part = waiting[start : start + texts_a_call]
-        made = model.embed_passages(part)
+        try:
+            made = model.embed_passages([record.indexed_text for record in part])
+        except TextRefused as refused:
+            first, last = part[refused.place].start_line, part[refused.place].end_line
+            raise TextRefused(f"{refused} (the text of lines {first} to {last})", start + refused.place) from refused
         if len(made) != len(part):
             raise ProviderPermanent(f"{model.name} returned {len(made)} vectors for {len(part)} texts")
         vectors.extend(made)

@@ -79,11 +79,6 @@ class LeaseKeeper:
         with self._lock:
             return list(self._held.values())
 
-    def in_work(self) -> int:
-        """How many attempts hold a lease here."""
-        with self._lock:
-            return len(self._held)
-
     def renew_all(self) -> None:
         """Renews once, now."""
         by_knowledge_base: defaultdict[str, list[Attempt]] = defaultdict(list)

@@ -19,7 +19,7 @@ _log = structlog.get_logger(__name__)
 _MESSAGES_AT_ONCE: Final = 500
 
 
-def reopen_if_set_back(state: KnowledgeBaseState, stores: Sequence[ChunkStore], tasks: TaskQueue, *, knowledge_base: str) -> bool:
+def reopen_if_set_back(state: KnowledgeBaseState, stores: Sequence[ChunkStore], tasks: TaskQueue, knowledge_base: str) -> bool:
     """Opens a state that was set back in a new epoch, and asks for a full scan; True when it did.
 
     What was in work is sent again; no document is suspected for it. Of several processes that call this one does the work.

@@ -37,7 +37,7 @@ def open_state(
     position = state.registry.position()
     if position.set_back:
         stores = (index_sets.vectors, index_sets.lexical)
-        return reopen_if_set_back(state, stores, tasks, knowledge_base=index_sets.name)
+        return reopen_if_set_back(state, stores, tasks, index_sets.served().knowledge_base.name)
     if position.epoch:
         return False
     targets = index_sets.targets_there()

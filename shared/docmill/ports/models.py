@@ -31,6 +31,7 @@ class EmbeddingModel(Protocol):
             ProviderRateLimited: the provider asks to be called later.
             ProviderTransient: it failed in a way that may pass.
             ProviderPermanent: it refuses, or what it returned cannot be used.
+            TextRefused: it refuses one of ``texts`` and takes others.
         """
         ...
 

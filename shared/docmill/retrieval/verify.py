@@ -2,8 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from docmill.domain.registry import DocumentState, Entry, Position
+
+#: States of a document whose last content is another than what is live.
+_NOT_WHAT_IS_LIVE: Final = (DocumentState.FAILED, DocumentState.QUARANTINED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,6 @@ def has_changed(entry: Entry, generation: int, current_stat: str | None) -> bool
         generation: of the hit.
         current_stat: the file's packed stat signature now; None when the file is gone.
     """
-    if entry.live is None or entry.live.generation != generation or entry.state is DocumentState.FAILED:
+    if entry.live is None or entry.live.generation != generation or entry.state in _NOT_WHAT_IS_LIVE:
         return True
     return entry.stat not in ("", current_stat)

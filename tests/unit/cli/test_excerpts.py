@@ -22,3 +22,8 @@ def test_a_long_text_is_shown_from_the_first_line_with_a_word_of_the_query() -> 
 
 def test_a_word_that_the_beginning_has_moves_nothing() -> None:
     assert excerpt_of(LONG + "\nnothing more", "nothing").startswith("line 0")
+
+
+def test_a_line_that_would_be_cut_off_counts_as_not_shown() -> None:
+    filled = "x" * 280
+    assert excerpt_of(f"{filled}\nROTATE_KEYS | weekly, by the one who is on call\nend", "ROTATE_KEYS").startswith("… ROTATE_KEYS | weekly")

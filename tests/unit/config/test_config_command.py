@@ -75,3 +75,9 @@ def test_show_prints_a_file_that_means_the_same(tmp_path: Path) -> None:
 
 def test_schema_prints_json() -> None:
     assert json.loads(run("schema").stdout)["title"] == "docmill configuration"
+
+
+def test_show_takes_the_settings_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCMILL_SCAN_INTERVAL_SECONDS", "120")
+    shown = yaml.safe_load(run("show", str(write(tmp_path, HYBRID))).stdout)
+    assert shown["rag"]["notes"]["scan_interval"] == "2m"

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from docmill.config import LOCAL_EMBEDDING_THRESHOLD, Adapter, configuration_for_folder, find_configuration, load_configuration
+from docmill.config import Adapter, configuration_for_folder, find_configuration, load_configuration
 from docmill.config.loading import name_for_folder
 from docmill.domain.errors import ConfigurationError, ConfigurationNotFound, ExitCode
 from docmill.domain.knowledge_bases import (
@@ -300,9 +300,10 @@ def test_embedding_models_are_resolved_with_their_dimensions(
 
 def test_local_models_have_a_threshold_of_their_own(tmp_path: Path) -> None:
     local = only(tmp_path, knowledge_base("{type: chunked-embeddings, embedding_model: local/all-minilm-l6-v2}"))
+    fast = only(tmp_path, knowledge_base("{type: chunked-embeddings, embedding_model: local/wordllama-256}"))
     remote = only(tmp_path, knowledge_base("{type: chunked-embeddings, embedding_model: openai/text-embedding-3-small}"))
     chosen = only(tmp_path, knowledge_base("{type: chunked-embeddings, embedding_model: local/all-minilm-l6-v2, threshold: 0}"))
-    assert [kb.strategies[0].threshold for kb in (local, remote, chosen)] == [LOCAL_EMBEDDING_THRESHOLD, 0.5, 0.0]
+    assert [kb.strategies[0].threshold for kb in (local, fast, remote, chosen)] == [0.2, 0.15, 0.5, 0.0]
 
 
 def test_a_named_model_is_reached_as_its_entry_says(tmp_path: Path) -> None:
@@ -388,7 +389,7 @@ def test_a_bare_folder_is_a_hybrid_knowledge_base_named_after_it(tmp_path: Path)
     assert (kb.name, kb.base_folder, kb.roots) == ("My-Notes-2026", folder, (str(folder),))
     assert [(s.kind, s.limit) for s in kb.strategies] == [(StrategyKind.CHUNKED_EMBEDDINGS, 20), (StrategyKind.BM25, 20)]
     assert kb.strategies[0].embedding == EmbeddingModelSpec("local", "all-minilm-l6-v2", 384)
-    assert kb.strategies[0].threshold == LOCAL_EMBEDDING_THRESHOLD
+    assert kb.strategies[0].threshold == 0.2
     assert kb.results.fusion.kind is FusionKind.RRF
 
 

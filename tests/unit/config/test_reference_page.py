@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from docmill.config import LOCAL_EMBEDDING_THRESHOLD, load_configuration
+from docmill.config import load_configuration
 from docmill.config import schema as schemas
 from docmill.config.providers import AUTO_MODELS, LOCAL_MODELS, PROVIDERS
 from docmill.config.settings import setting_descriptions
@@ -74,8 +74,8 @@ def test_the_reference_has_each_provider_with_its_place_and_variable() -> None:
 
 def test_the_reference_has_the_local_models_and_their_threshold() -> None:
     assert all(f"`local/{name}`" in PAGE and f"({local.dimensions} dimensions" in PAGE for name, local in LOCAL_MODELS.items())
-    assert {local.threshold for local in LOCAL_MODELS.values()} == {LOCAL_EMBEDDING_THRESHOLD}
-    assert f"and `{LOCAL_EMBEDDING_THRESHOLD}` for local" in PAGE.replace("\n", " ")
+    for name, model in LOCAL_MODELS.items():
+        assert f"`{model.threshold}` (`local/{name}`)" in PAGE.replace("\n", " ")
     assert all(f"`{model}`" in PAGE for model in AUTO_MODELS.values())
 
 

@@ -18,6 +18,7 @@ from docmill.domain.chunks import ChunkFilter, point_id_of, text_hash_of
 from docmill.domain.errors import DataFolderError, DataFolderInUse, DiskFull, StoreDown, StoreRejected
 from docmill.domain.knowledge_bases import Similarity
 from docmill.testing.store_contract import chunk
+from support.small_disk import leave_free, small_disk
 
 EVERYTHING = ChunkFilter()
 
@@ -177,7 +178,7 @@ def test_a_filter_that_the_engine_cannot_apply_looks_through_a_bounded_number_of
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
+def small_memory_disk(tmp_path: Path) -> Iterator[Path]:
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=210m", "tmpfs", str(disk)], capture_output=True, check=False)
@@ -187,8 +188,32 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(disk)], check=True)
 
 
-def test_a_full_disk_is_an_error_and_nothing_acknowledged_is_lost(small_disk: Path) -> None:
-    store = vector_store(small_disk / "v")
+def test_a_closed_index_can_be_searched_on_a_disk_without_room_for_more(tmp_path: Path) -> None:
+    with small_disk(tmp_path, 600) as disk:
+        store = vector_store(disk / "v")
+        store.write("i", [chunk(f"{number}.md", text=f"text {number}") for number in range(300)])
+        for number in range(200):  # more than a fifth: opening would write the rest anew if it could
+            store.delete("i", f"{number}.md", 1, 1)
+        store.close()
+        leave_free(disk, 2)
+        store = EmbeddedVectorStore(disk / "v")
+        assert len(store.search("i", [1.0, 0.0, 0.0], 5, threshold=0.0, chunk_filter=EVERYTHING)) == 5
+        with pytest.raises(DiskFull):
+            store.write("i", [chunk()])
+        store.close()
+
+
+def test_an_index_that_was_not_closed_is_opened_only_where_its_log_has_room(tmp_path: Path) -> None:
+    with small_disk(tmp_path, 600) as disk:
+        killed = subprocess.run([sys.executable, "-c", WRITER, str(disk)], capture_output=True, check=False)
+        assert killed.returncode == -signal.SIGKILL
+        leave_free(disk, 2)
+        with pytest.raises(DiskFull, match="192 MB are needed"):
+            EmbeddedVectorStore(disk / "v")
+
+
+def test_a_full_disk_is_an_error_and_nothing_acknowledged_is_lost(small_memory_disk: Path) -> None:
+    store = vector_store(small_memory_disk / "v")
     written = 0
 
     def write_until_it_fails() -> None:
@@ -197,7 +222,7 @@ def test_a_full_disk_is_an_error_and_nothing_acknowledged_is_lost(small_disk: Pa
             store.write("i", [chunk(f"{written}-{n}", text=os.urandom(2000).hex()) for n in range(100)])
             written += 1
 
-    with pytest.raises(DiskFull, match=str(small_disk)):
+    with pytest.raises(DiskFull, match=str(small_memory_disk)):
         write_until_it_fails()
     assert store.count("i") == 100 * written
     assert len(store.search("i", [1.0, 0.0, 0.0], 5, threshold=0.0, chunk_filter=EVERYTHING)) == 5

@@ -43,7 +43,7 @@ def other_process(path: Path) -> Iterator[subprocess.Popen[str]]:
 def test_opening_makes_the_folder_for_its_owner_alone(path: Path) -> None:
     with DataFolder.open(path) as folder:
         assert stat.S_IMODE(path.stat().st_mode) == 0o700
-        for sub_folder in (folder.valkey, folder.vectors, folder.lexical, folder.cache, folder.logs):
+        for sub_folder in (folder.valkey, folder.vectors, folder.lexical, folder.logs):
             assert sub_folder.parent == path
             assert stat.S_IMODE(sub_folder.stat().st_mode) == 0o700
 

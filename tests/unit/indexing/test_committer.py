@@ -104,7 +104,7 @@ def test_without_lingering_what_waits_meanwhile_is_taken_together(committing: Co
 
 def test_leases_are_let_go_after_the_turn(committing: Committing) -> None:
     committing.submit(committing.start(max_documents=2), "a", "b")
-    wait_until(lambda: committing.world.keeper.in_work() == 0, "the leases to be let go")
+    wait_until(lambda: not committing.world.keeper.held(), "the leases to be let go")
     assert committing.world.state.ledger.outstanding() == (0, 0)
 
 
@@ -136,7 +136,7 @@ def test_a_defect_in_one_turn_does_not_end_the_thread(committing: Committing) ->
     committer = committing.start(max_documents=1)
     committing.turns.defect = True
     committing.submit(committer, "a")
-    wait_until(lambda: committing.world.keeper.in_work() == 0, "the turn to fail")
+    wait_until(lambda: not committing.world.keeper.held(), "the turn to fail")
     committing.turns.defect = False
     committing.submit(committer, "b")
     committing.wait_for(1)

@@ -8,7 +8,7 @@ import pytest
 from docmill.adapters.memory.models import HashEmbeddingModel, hash_vector
 from docmill.adapters.memory.stores import MemoryVectorStore
 from docmill.domain.chunks import ChunkRecord, Vector
-from docmill.domain.errors import ProviderPermanent, Superseded
+from docmill.domain.errors import ProviderPermanent, Superseded, TextRefused
 from docmill.domain.knowledge_bases import Similarity
 from docmill.indexing.embedding import embed_records
 from support.library import record_of
@@ -33,6 +33,15 @@ class Short(HashEmbeddingModel):
 
     def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
         return super().embed_passages(texts)[1:]
+
+
+class Choosy(HashEmbeddingModel):
+    """Does not take one text."""
+
+    def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
+        if "poison" in texts:
+            raise TextRefused("too long", texts.index("poison"))
+        return super().embed_passages(texts)
 
 
 @pytest.fixture
@@ -108,3 +117,12 @@ def test_the_work_can_be_ended_between_two_calls(store: MemoryVectorStore) -> No
 def test_a_model_that_returns_too_few_vectors_is_refused(store: MemoryVectorStore) -> None:
     with pytest.raises(ProviderPermanent, match="1 vectors for 2 texts"):
         embed_records(records("one", "two"), Short(DIMENSIONS), store, ["new"])
+
+
+def test_a_refused_text_is_named_by_its_lines(store: MemoryVectorStore) -> None:
+    stored(store, "new", "one", hash_vector("one", DIMENSIONS))
+    known, other, poison = records("one", "two", "poison")
+    given = [known, other, replace(poison, start_line=12, end_line=20), replace(poison, start_line=40, end_line=41)]
+    with pytest.raises(TextRefused, match=r"too long \(the text of lines 12 to 20\)") as refused:
+        embed_records(given, Choosy(DIMENSIONS), store, ["new"], texts_a_call=1)
+    assert refused.value.place == 1

@@ -126,7 +126,7 @@ def test_an_attempt_that_learns_of_its_lost_lease_changes_nothing(world: MovingW
     world.work()
     assert world.entry("a.md") is None
     assert world.model.texts == 0
-    assert world.keeper.in_work() == 0
+    assert not world.keeper.held()
 
 
 def test_a_defect_costs_one_document_and_names_itself(world: MovingWorld) -> None:
@@ -136,7 +136,7 @@ def test_a_defect_costs_one_document_and_names_itself(world: MovingWorld) -> Non
     world.source.while_loading = defect
     entry = world.index("a.md", "one")
     assert entry.reason == "internal: KeyError: 'unexpected'"
-    assert world.keeper.in_work() == 0
+    assert not world.keeper.held()
 
 
 def unavailable() -> None:

@@ -11,6 +11,7 @@ from support.failing import Failing
 from support.indexing_world import ManualClock, MemoryQueue, World
 
 PATIENCE = 5.0
+IDLE = 30.0
 
 
 class CountedQueue(MemoryQueue):
@@ -31,7 +32,8 @@ class Pumping:
         self.queue = CountedQueue()
         self.broker = Failing(self.queue)
         self.states = {name: self._state(name) for name in ("first", "second")}
-        self.pump = Pump(self.states, self.broker, PATIENCE, self.clock.monotonic)
+        self.led = self.states
+        self.pump = Pump(self.states, self.broker, lambda: self.led, PATIENCE, self.clock.monotonic, IDLE)
 
     def _state(self, name: str) -> KnowledgeBaseState:
         memory = MemoryState(name, self.clock)
@@ -80,12 +82,27 @@ def test_the_oldest_entries_are_sent_again_as_many_as_messages_are_missing(pumpi
     assert pumping.waiting() == ["c", "a", "b"]
 
 
-def test_messages_that_workers_hold_are_not_missing(pumping: Pumping) -> None:
+def test_messages_that_busy_workers_hold_are_not_missing(pumping: Pumping) -> None:
     pumping.enqueue("first", "a")
+    pumping.enqueue("second", "b")
+    assert pumping.states["first"].ledger.begin(pumping.queue.take(), 1e9) is not None
     pumping.queue.take()
-    pumping.queue.unacknowledged = 1
+    pumping.queue.unacknowledged = 2
     pumping.pump.turn()
-    pumping.clock.now += 100 * PATIENCE
+    pumping.clock.now += 100 * IDLE
+    assert pumping.pump.turn() == 0
+
+
+def test_messages_that_idle_workers_hold_are_sent_again(pumping: Pumping) -> None:
+    pumping.enqueue("first", "a", "b")
+    pumping.queue.messages.clear()
+    pumping.queue.unacknowledged = 3
+    pumping.pump.turn()
+    pumping.clock.now += IDLE - 1
+    assert pumping.pump.turn() == 0
+    pumping.clock.now += 1
+    assert pumping.pump.turn() == 2
+    pumping.clock.now += 2 * IDLE
     assert pumping.pump.turn() == 0
 
 
@@ -134,7 +151,7 @@ def test_a_broker_that_refuses_an_expired_document_gets_it_later(pumping: Pumpin
 
 def test_a_document_is_indexed_although_its_message_and_then_its_worker_were_lost() -> None:
     world = World()
-    pump = Pump({"kb": world.state}, world.tasks, PATIENCE, world.clock.monotonic)
+    pump = Pump({"kb": world.state}, world.tasks, lambda: {"kb": world.state}, PATIENCE, world.clock.monotonic)
     world.source.put("a.md", "one")
     world.enqueue("a.md")
     world.tasks.messages.clear()
@@ -147,3 +164,14 @@ def test_a_document_is_indexed_although_its_message_and_then_its_worker_were_los
     pump.turn()
     world.work()
     assert world.live_texts("a.md")["words"] == ["one"]
+
+
+def test_only_what_this_producer_leads_is_sent_again(pumping: Pumping) -> None:
+    pumping.enqueue("first", "a")
+    pumping.enqueue("second", "b")
+    pumping.queue.messages.clear()
+    pumping.led = {"second": pumping.states["second"]}
+    pumping.pump.turn()
+    pumping.clock.now += PATIENCE
+    assert pumping.pump.turn() == 1
+    assert pumping.waiting() == ["b"]

@@ -13,6 +13,7 @@ from docmill.domain.runs import Run, RunState
 from docmill.indexing.index_sets import WATCHING
 from docmill_services.producer import watching as watching_module
 from docmill_services.producer.knowledge_base_loop import KnowledgeBaseLoop, Window
+from docmill_services.producer.leadership import Leadership
 from docmill_services.producer.process import forces_polling
 from support.indexing_world import World
 from support.trees import bm25, knowledge_base, plant
@@ -29,8 +30,17 @@ class Serving:
         self.selection = Selection(kb, None)
         states = {"kb": self.world.state}
         window = Window(1000, states)
+        self.leadership = Leadership("kb", self.world.state, "this process")
         self.loop = KnowledgeBaseLoop(
-            kb, self.world.state, self.world.tasks, self.selection, window, self.stopping, watch=watch, force_polling=force_polling
+            kb,
+            self.world.state,
+            self.world.tasks,
+            self.selection,
+            window,
+            self.leadership,
+            self.stopping,
+            watch=watch,
+            force_polling=force_polling,
         )
         self.threads = [threading.Thread(target=target, daemon=True) for target in (self.loop.serve, self._work)]
 

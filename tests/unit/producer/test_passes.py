@@ -6,7 +6,7 @@ import pytest
 
 from docmill.documents.selection import Selection
 from docmill.domain.chunks import ChunkRecord
-from docmill.domain.errors import DiskFull, DocmillError, ProviderPermanent, StoreRejected
+from docmill.domain.errors import DiskFull, DocmillError, ProviderPermanent, ProviderTransient, StoreDown, StoreRejected, TextRefused
 from docmill.domain.runs import Run, RunState
 from docmill_services.producer.passes import Pass
 from docmill_services.producer.scan import Scan
@@ -63,10 +63,24 @@ def test_what_every_document_would_fail_of_ends_the_run_with_its_message(world: 
     assert (run.state, run.error, run.pending) == (RunState.FAILED, f"{error.code}: {error}", 0)
 
 
-def test_what_one_document_fails_of_does_not_end_the_run(world: World, tmp_path: Path) -> None:
-    refuse_writes(world, StoreRejected("this one is not for me"))
+@pytest.mark.parametrize("error", [StoreRejected("this one is not for me"), TextRefused("400: too long", 0)])
+def test_what_one_document_fails_of_does_not_end_the_run(world: World, tmp_path: Path, error: DocmillError) -> None:
+    refuse_writes(world, error)
     run = carried_out(world, tmp_path, 3)
-    assert (run.state, run.counters["failed.store.rejected"]) == (RunState.COMPLETE_WITH_ERRORS, 3)
+    assert (run.state, run.counters[f"failed.{error.code}"]) == (RunState.COMPLETE_WITH_ERRORS, 3)
+
+
+@pytest.mark.parametrize("error", [ProviderTransient("no answer"), StoreDown("no answer")])
+def test_a_run_of_which_nothing_got_through_has_failed(world: World, tmp_path: Path, error: DocmillError) -> None:
+    refuse_writes(world, error)
+    run = carried_out(world, tmp_path, 3)
+    assert (run.state, run.error) == (RunState.FAILED, f"{error.code}: no answer")
+
+
+def test_a_provider_that_never_answers_ends_the_run_before_every_document_was_tried(world: World, tmp_path: Path) -> None:
+    refuse_writes(world, ProviderTransient("no answer"))
+    run = carried_out(world, tmp_path, 150)
+    assert (run.state, run.pending) == (RunState.FAILED, 0)
 
 
 def test_a_run_with_nothing_wrong_is_complete(world: World, tmp_path: Path) -> None:

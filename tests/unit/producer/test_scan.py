@@ -7,7 +7,7 @@ import pytest
 from docmill.documents.roots import root_identity
 from docmill.documents.selection import Selection
 from docmill.domain.errors import RootUnavailable
-from docmill_services.producer.scan import Scan, Unreadable
+from docmill_services.producer.scan import Scan
 from support.trees import knowledge_base, plant, scanned
 
 
@@ -76,12 +76,9 @@ class TestWhatCannotBeRead:
         return tmp_path / "docs"
 
     def test_a_folder_that_cannot_be_read_is_reported_and_the_rest_goes_on(self, too_deep: Path) -> None:
-        reported: list[Unreadable] = []
-        kb = knowledge_base(too_deep)
-        scan = Scan(Selection(kb, None), kb.base_folder, on_unreadable=reported.append)
+        scan = scan_of(too_deep)
         assert ids(scan) == ["a.md"]
-        assert [unreadable.message for unreadable in reported] == ["File name too long"]
-        assert scan.unreadable == reported
+        assert [unreadable.message for unreadable in scan.unreadable] == ["File name too long"]
 
     def test_a_document_in_a_folder_that_could_not_be_read_is_not_proved_gone(self, too_deep: Path) -> None:
         scan = scan_of(too_deep)

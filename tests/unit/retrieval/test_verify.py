@@ -1,3 +1,5 @@
+import pytest
+
 from docmill.domain.registry import DocumentState, Entry, Position, Version
 from docmill.retrieval.verify import choose_unverified, has_changed, judge
 
@@ -60,5 +62,6 @@ def test_a_replaced_generation_has_changed() -> None:
     assert has_changed(entry((8, 11), (7, 3), stat="s"), 7, "s")
 
 
-def test_a_document_whose_last_attempt_failed_has_changed() -> None:
-    assert has_changed(entry((7, 3), stat="s", state=DocumentState.FAILED), 7, "s")
+@pytest.mark.parametrize("state", [DocumentState.FAILED, DocumentState.QUARANTINED])
+def test_a_document_whose_last_attempt_failed_has_changed(state: DocumentState) -> None:
+    assert has_changed(entry((7, 3), stat="s", state=state), 7, "s")

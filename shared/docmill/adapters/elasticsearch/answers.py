@@ -16,6 +16,10 @@ _BUSY: Final = frozenset({429, 502, 503, 504})
 _PASSING_BLOCKS: Final = ("index closed", "preparing to close")
 
 
+#: What stands for the kind of an answer that Elasticsearch, which names itself in each, has not given.
+_FOREIGN: Final = "not_from_elasticsearch"
+
+
 class Verdict(Enum):
     """What to do about a failure."""
 
@@ -49,9 +53,12 @@ class Failure:
     @classmethod
     def of_answer(cls, error: ApiError) -> "Failure":
         """From an answer that is an error as a whole."""
+        status = error.meta.status
+        if "x-elastic-product" not in error.meta.headers and status not in (*_BUSY, 401, 413):
+            return cls(status, _FOREIGN, str(error.message)[:200])
         body = error.body
         said = body.get("error") if isinstance(body, Mapping) else None
-        return cls.of_item(error.meta.status, said if isinstance(said, Mapping | str) else str(error.message)[:200])
+        return cls.of_item(status, said if isinstance(said, Mapping | str) else str(error.message)[:200])
 
     @property
     def verdict(self) -> Verdict:
@@ -65,7 +72,7 @@ class Failure:
             return Verdict.AGAIN if any(part in self.reason for part in _PASSING_BLOCKS) else Verdict.DOWN
         if self.status in _BUSY:
             return Verdict.AGAIN
-        if self.status in (401, 403) or self.status >= 500 or self.status < 400:
+        if self.kind == _FOREIGN or self.status in (401, 403) or self.status >= 500 or self.status < 400:
             return Verdict.DOWN
         return Verdict.REFUSED
 
@@ -109,7 +116,7 @@ def as_docmill_error(
     if isinstance(error, ApiError):
         return _of_answer(Failure.of_answer(error), place, index)
     if isinstance(error, SSLError):
-        return StoreDown(f"no TLS connection to Elasticsearch at {place}: {tls_problem(str(error))}")
+        return StoreDown(f"no TLS connection to Elasticsearch at {place}: {tls_problem(str(error.message))}")
     if isinstance(error, NoAnswer):
         return StoreDown(f"Elasticsearch at {place} did not answer within {timeout_seconds:g} s")
     if isinstance(error, SerializationError):
@@ -126,6 +133,8 @@ def _of_answer(failure: Failure, place: str, index: str | None) -> DocmillError:
             f"Elasticsearch at {place} refuses the login;"
             " check USER:PASSWORD@ in DOCMILL_ELASTICSEARCH_URL, or DOCMILL_ELASTICSEARCH_API_KEY"
         )
+    if failure.kind == _FOREIGN:
+        return StoreDown(f"the server at {place} is not Elasticsearch: it answers {failure.status}; check DOCMILL_ELASTICSEARCH_URL")
     if failure.kind == "security_exception":
         return StoreDown(f"Elasticsearch at {place} does not let this user do it{what}: {failure}")
     if failure.kind == "cluster_block_exception":

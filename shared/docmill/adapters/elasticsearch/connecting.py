@@ -17,6 +17,8 @@ DEFAULT_PORT: Final = 9200
 OLDEST_MAJOR: Final = 8
 #: More threads than that wait for one another.
 _CONNECTIONS_PER_NODE: Final = 32
+#: Somebody waits for the first answer, and a wrong address stays wrong.
+_TRIES: Final = 3
 
 
 def connect_elasticsearch(settings: Settings) -> ElasticsearchLexicalStore:
@@ -84,7 +86,7 @@ def server_version(connection: Connection) -> str:
     Raises:
         StoreDown: it cannot be asked, or is too old.
     """
-    answer = connection.call(None, lambda client: client.info().body)
+    answer = connection.call(None, lambda client: client.info().body, most_tries=_TRIES)
     said = answer.get("version", {}).get("number", "") if isinstance(answer, dict) else ""
     major = str(said).partition(".")[0]
     if not major.isdecimal():

@@ -9,9 +9,11 @@ from elasticsearch import ApiError, Elasticsearch, TransportError
 from docmill.adapters.elasticsearch.answers import ItemsWaiting, as_docmill_error, is_worth_repeating
 
 T = TypeVar("T")
-_MOST_TRIES: Final = 6
+#: With the pauses between them about 5 s: what a change of ``k1`` and ``b`` or a new primary shard takes.
+MOST_TRIES: Final = 7
 _FIRST_PAUSE_SECONDS: Final = 0.1
 _LONGEST_PAUSE_SECONDS: Final = 2.0
+_JITTER_SECONDS: Final = 0.1
 
 
 class Connection:
@@ -23,13 +25,13 @@ class Connection:
         Args:
             client: with the time-out of one request in it.
             place: the servers, for messages.
-            timeout_seconds: of one request; no further try begins when so much has passed.
+            timeout_seconds: of one request; no further try begins when twice as much has passed.
         """
         self.place = place
         self.timeout_seconds = timeout_seconds
         self._client = client
 
-    def call(self, index: str | None, request: Callable[[Elasticsearch], T]) -> T:
+    def call(self, index: str | None, request: Callable[[Elasticsearch], T], most_tries: int = MOST_TRIES) -> T:
         """What ``request`` returns; it may be called several times.
 
         Raises:
@@ -38,8 +40,8 @@ class Connection:
         """
         tries = tenacity.Retrying(
             retry=tenacity.retry_if_exception(is_worth_repeating),
-            wait=tenacity.wait_random_exponential(multiplier=_FIRST_PAUSE_SECONDS, max=_LONGEST_PAUSE_SECONDS),
-            stop=tenacity.stop_after_attempt(_MOST_TRIES) | tenacity.stop_after_delay(self.timeout_seconds),
+            wait=tenacity.wait_exponential(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS) + tenacity.wait_random(0, _JITTER_SECONDS),
+            stop=tenacity.stop_after_attempt(most_tries) | tenacity.stop_after_delay(2 * self.timeout_seconds),
             reraise=True,
         )
         try:

@@ -19,7 +19,7 @@ FORMAT: Final = 1
 _LOCK: Final = "lock"
 _FORMAT_FILE: Final = "format.json"
 _SERVER_FILE: Final = "server.json"
-_SUB_FOLDERS: Final = ("valkey", "vectors", "lexical", "cache", "logs")
+_SUB_FOLDERS: Final = ("valkey", "vectors", "lexical", "logs")
 # There is no CACHEDIR.TAG: backups skip what it marks, and texts that were pushed over HTTP exist nowhere else.
 _IGNORE_FILES: Final = (".gitignore", ".docmillignore")
 _MAY_PRECEDE_US: Final = frozenset({_LOCK, *_IGNORE_FILES, ".gitkeep", "lost+found"})
@@ -88,11 +88,6 @@ class DataFolder:
     def lexical(self) -> Path:
         """The BM25 index."""
         return self.path / "lexical"
-
-    @property
-    def cache(self) -> Path:
-        """What can be made again."""
-        return self.path / "cache"
 
     @property
     def logs(self) -> Path:

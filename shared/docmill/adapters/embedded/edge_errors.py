@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from docmill.domain.errors import DiskFull, DocmillError, StoreDown, StoreRejected, WrongDimension
 
-_NO_ROOM = ("No space left on device", "Disk quota exceeded", "not enough space")
+_NO_ROOM = ("no space left on device", "disk quota exceeded", "not enough space")
 _REJECTED = ("Validation failed", "Wrong input", "Bad request", "expected", "Unsupported", "Malformed")
 
 
@@ -24,7 +24,7 @@ def engine_errors(where: str) -> Iterator[None]:
 def converted(error: Exception, where: str) -> DocmillError:
     """The port's error for ``error``."""
     text = str(error)
-    if (isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)) or any(sign in text for sign in _NO_ROOM):
+    if (isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)) or any(sign in text.lower() for sign in _NO_ROOM):
         return DiskFull(f"{where}: no space is left on its disk; free some and try again ({text})")
     if "Vector dimension error" in text:
         return WrongDimension(f"{where}: {text}")

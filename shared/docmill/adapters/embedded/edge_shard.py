@@ -5,7 +5,9 @@ Every call of the engine holds the interpreter's lock from begin to end, so call
 opening only, where it removes deleted points once they are a fifth of the shard.
 
 The engine maps its files into memory: on a full disk the kernel kills the process with SIGBUS. So a write is refused while
-there is still room.
+there is still room, and so is opening a shard that was not closed, whose log is written to its place again. A shard that was closed is
+opened and searched on a full disk, except in memory and on other file systems without a device: there the kernel may want room for what
+is only read.
 """
 
 import os
@@ -16,6 +18,7 @@ from threading import Lock
 from typing import Any, Final, cast
 from uuid import UUID
 
+import structlog
 from qdrant_edge import (
     CountRequest,
     EdgeConfig,
@@ -37,6 +40,8 @@ from qdrant_edge import (
 
 from docmill.adapters.embedded.edge_errors import engine_errors
 from docmill.domain.errors import DiskFull, StoreDown
+
+_log = structlog.get_logger(__name__)
 
 #: The engine makes files of up to 32 MB at once (log segments, payload pages), several in a bad moment.
 MIN_FREE_BYTES: Final = 192 * 1024 * 1024
@@ -66,7 +71,7 @@ class Shard:
     @classmethod
     def create(cls, folder: Path, vectors: EdgeVectorParams | None, indexes: dict[str, FieldIndex]) -> "Shard":
         """Makes a shard in the empty ``folder``; takes some 7 ms for each of ``indexes``."""
-        _check_room(folder)
+        require_room(folder)
         with engine_errors(str(folder)):
             # The engine wants some kind of vector; a shard without dense ones has an empty sparse one.
             sparse = {"none": EdgeSparseVectorParams()} if vectors is None else None
@@ -78,11 +83,19 @@ class Shard:
 
     @classmethod
     def load(cls, folder: Path) -> "Shard":
-        """Opens the shard in ``folder`` and, when a fifth of it is deleted points, removes those."""
-        _check_room(folder)
+        """Opens the shard in ``folder`` and, when a fifth of it is deleted points and there is room to write it anew, removes those."""
+        was_closed = _closed_mark(folder).exists()
+        if not was_closed or os.major(os.stat(folder).st_dev) == 0:
+            require_room(folder)
         with engine_errors(str(folder)):
+            _closed_mark(folder).unlink(missing_ok=True)
             engine = EdgeShard.load(str(folder))
-            engine.optimize()
+        try:
+            require_room(folder)
+            with engine_errors(str(folder)):
+                engine.optimize()
+        except DiskFull as error:
+            _log.debug("deleted_points_stay", error=str(error))
         return cls(engine, folder)
 
     def upsert(self, points: list[Point]) -> None:
@@ -90,7 +103,7 @@ class Shard:
 
         A power cut may take the latest, which the kernel has not written yet: at most ``POINTS_PER_FLUSH``.
         """
-        _check_room(self._folder)
+        require_room(self._folder)
         operation = UpdateOperation.upsert_points(points)
         with self._open_engine() as engine:
             engine.update(operation)
@@ -132,6 +145,7 @@ class Shard:
             if engine is not None:
                 engine.flush()
                 engine.close()
+                _closed_mark(self._folder).touch()
 
     @contextmanager
     def _open_engine(self) -> Iterator[EdgeShard]:
@@ -152,7 +166,12 @@ def scored_ids(points: Sequence[ScoredPoint]) -> list[tuple[UUID, float]]:
     return [(cast("UUID", point.id), point.score) for point in points]
 
 
-def _check_room(folder: Path) -> None:
+def _closed_mark(folder: Path) -> Path:
+    """The file that is there while the shard is closed."""
+    return folder.with_name(f"{folder.name}.closed")
+
+
+def require_room(folder: Path) -> None:
     """Raises ``DiskFull`` when less than ``MIN_FREE_BYTES`` are free, while there is still room to go on."""
     found = os.statvfs(folder)
     free = found.f_bavail * found.f_frsize

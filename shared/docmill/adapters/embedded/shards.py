@@ -7,6 +7,7 @@
     <folder>/<index>/         one index
         index.json            its settings, written last: without it the index was never finished and is removed
         shard/                the engine's files
+        shard.closed          there while they are whole and nobody has them open
 """
 
 import json

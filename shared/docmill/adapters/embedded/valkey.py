@@ -29,7 +29,7 @@ def restart_pause_seconds(quick_deaths: int) -> float:
 
 
 def celery_url_of(unix_socket: Path) -> str:
-    """What Celery calls a broker that listens at ``unix_socket``; for processes that know the socket only."""
+    """What Celery calls a broker that listens at ``unix_socket``."""
     return f"redis+socket://{quote(str(unix_socket))}?virtual_host=0"
 
 
@@ -68,16 +68,6 @@ class ValkeyServer:
     def socket(self) -> Path:
         """Where it listens, the same from start to stop."""
         return self._socket
-
-    @property
-    def redis_url(self) -> str:
-        """For redis-py."""
-        return f"unix://{quote(str(self._socket))}"
-
-    @property
-    def celery_url(self) -> str:
-        """For Celery's broker."""
-        return celery_url_of(self._socket)
 
     @property
     def pid(self) -> int | None:

@@ -16,6 +16,7 @@ class MemoryIsolation:
     Attributes:
         alone_now: whether a document is alone at this moment.
         fresh: of each document that was alone, whether it asked for a fresh process.
+        before: called before a document is alone, while it waits for that.
     """
 
     def __init__(
@@ -27,6 +28,7 @@ class MemoryIsolation:
         """``how_it_ends`` says of a content how it ends the process that loads it; None for one that does no harm."""
         self.alone_now = False
         self.fresh: list[bool] = []
+        self.before: Callable[[], None] = lambda: None
         self._load = load
         self._chunk = chunk
         self._how_it_ends = how_it_ends
@@ -34,6 +36,7 @@ class MemoryIsolation:
     @contextmanager
     def alone(self, check: Callable[[], None], seconds_left: Callable[[], float], *, fresh: bool) -> Iterator[Alone]:
         """See ``Isolation.alone``."""
+        self.before()
         self.fresh.append(fresh)
         self.alone_now = True
         try:

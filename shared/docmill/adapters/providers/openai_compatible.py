@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 from openai import OpenAI, OpenAIError, omit
 
 from docmill.adapters.providers.openai_answers import vectors_of_answer
-from docmill.adapters.providers.openai_errors import provider_error_of
+from docmill.adapters.providers.openai_errors import RequestRefused, provider_error_of
 from docmill.adapters.providers.texts import well_formed
 from docmill.domain.chunks import Vector
-from docmill.domain.errors import ProviderPermanent
+from docmill.domain.errors import ProviderPermanent, TextRefused
 from docmill.domain.knowledge_bases import EmbeddingModelSpec
 
 OPENAI_BASE_URL: Final = "https://api.openai.com/v1"
@@ -22,6 +22,8 @@ OPENAI_BASE_URL: Final = "https://api.openai.com/v1"
 _SHORTENING_MODELS: Final = "text-embedding-3-"
 #: The client refuses to be made without a key; where there is none, the header that would carry it is left out.
 _NO_KEY: Final = "none"
+#: What every embedding model takes.
+_PLAIN_TEXT: Final = "text"
 
 
 class OpenAiEmbeddingModel:
@@ -57,7 +59,7 @@ class OpenAiEmbeddingModel:
         """See ``EmbeddingModel``; one request after the other."""
         vectors: list[Vector] = []
         for start in range(0, len(texts), self._spec.batch_size):
-            vectors += self._request(texts[start : start + self._spec.batch_size])
+            vectors += self._taken(texts[start : start + self._spec.batch_size], start)
         return vectors
 
     def embed_query(self, text: str) -> Vector:
@@ -67,6 +69,21 @@ class OpenAiEmbeddingModel:
     def close(self) -> None:
         """Ends the connections."""
         self._client.close()
+
+    def _taken(self, texts: Sequence[str], place: int) -> list[Vector]:
+        """The vectors of ``texts``, the first of which stands at ``place``; a refused request is halved until the refused text is alone.
+
+        A provider also refuses in this way what is wrong with every request, a model that it does not have for example. So a plain text
+        is tried before a text is blamed: where that is refused too, no text is the reason.
+        """
+        try:
+            return self._request(texts)
+        except RequestRefused as refusal:
+            if len(texts) == 1:
+                self._request([_PLAIN_TEXT])
+                raise TextRefused(str(refusal), place) from refusal
+        half = len(texts) // 2
+        return [*self._taken(texts[:half], place), *self._taken(texts[half:], place + half)]
 
     def _request(self, texts: Sequence[str]) -> list[Vector]:
         shortens = self._spec.model.startswith(_SHORTENING_MODELS)

@@ -8,9 +8,17 @@ from docmill.domain.errors import ProviderError, ProviderPermanent, ProviderRate
 
 _TOO_MANY_REQUESTS: Final = 429
 _TRANSIENT_STATUSES: Final = frozenset({408, 500, 502, 503, 504, 529})
+#: It may be refused for one of its texts: malformed, too large, unprocessable.
+_BAD_REQUEST_STATUSES: Final = frozenset({400, 413, 422})
+#: In the code or type of an answer that means 429, whatever its status.
+_RATE_LIMIT: Final = "rate_limit"
 #: A 429 that waiting does not help: the account has no money left.
 _NO_QUOTA: Final = "insufficient_quota"
 _MESSAGE_CHARS: Final = 500
+
+
+class RequestRefused(ProviderPermanent):
+    """The provider refuses this request; one with other texts may be taken."""
 
 
 def provider_error_of(error: OpenAIError, *, provider: str, secret: str | None) -> ProviderError:
@@ -38,7 +46,11 @@ def provider_error_of(error: OpenAIError, *, provider: str, secret: str | None) 
 def _kind_of(error: APIStatusError) -> type[ProviderError]:
     if error.status_code == _TOO_MANY_REQUESTS:
         return ProviderPermanent if _NO_QUOTA in (error.code, error.type) else ProviderRateLimited
-    return ProviderTransient if error.status_code in _TRANSIENT_STATUSES else ProviderPermanent
+    if error.status_code in _TRANSIENT_STATUSES:
+        return ProviderTransient
+    if error.status_code not in _BAD_REQUEST_STATUSES:
+        return ProviderPermanent
+    return ProviderRateLimited if _RATE_LIMIT in f"{error.code} {error.type}" else RequestRefused
 
 
 def _words_of(error: APIStatusError) -> str:

@@ -5,7 +5,7 @@ from typing import Final, TypeVar
 
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, stop_before_delay, wait_random_exponential
 
-from docmill.adapters.qdrant.failures import TRANSIENT, Failure, FailureKind, failure_of, is_failure
+from docmill.adapters.qdrant.failures import CALL_ERRORS, TRANSIENT, Failure, FailureKind, failure_of, is_failure
 from docmill.domain.errors import DiskFull, DocmillError, StoreDown, StoreRejected, WrongDimension
 
 Answer = TypeVar("Answer")
@@ -55,7 +55,7 @@ class Caller:
         """
         try:
             return self._retrying.copy(retry=retry_if_exception(_may_become_known if until_known else _may_pass))(work)
-        except Exception as error:
+        except CALL_ERRORS as error:
             failure = failure_of(error)
             if failure is None:
                 raise
@@ -72,15 +72,31 @@ class Caller:
             part = waiting.pop()
             try:
                 answers.append(self._retrying.copy()(work, part))
-            except Exception as error:
-                failure = failure_of(error)
-                if failure is None:
-                    raise
-                if failure.kind is not FailureKind.TOO_LARGE or len(part) == 1:
-                    raise error_of(failure, self._place, index) from error
+            except CALL_ERRORS as error:
+                self._raise_unless_divisible(error, len(part), index)
                 half = len(part) // 2
                 waiting += [part[half:], part[:half]]
         return answers
+
+    def call_for_at_most(self, size: int, work: Callable[[int], Answer], index: str) -> tuple[Answer, int]:
+        """What ``work`` gives when it is asked for ``size`` items, or for fewer where the server gives only fewer at once; with how many.
+
+        Raises what ``call`` raises.
+        """
+        while True:
+            try:
+                return self._retrying.copy()(work, size), size
+            except CALL_ERRORS as error:
+                self._raise_unless_divisible(error, size, index)
+                size //= 2
+
+    def _raise_unless_divisible(self, error: Exception, size: int, index: str) -> None:
+        """Returns when a request of ``size`` items failed because it was too large, and could be smaller."""
+        failure = failure_of(error)
+        if failure is None:
+            raise error
+        if failure.kind is not FailureKind.TOO_LARGE or size == 1:
+            raise error_of(failure, self._place, index) from error
 
 
 def error_of(failure: Failure, place: str, index: str | None) -> DocmillError:

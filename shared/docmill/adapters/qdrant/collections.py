@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 from qdrant_client import QdrantClient, models
 
 from docmill.adapters.qdrant.calling import Caller
-from docmill.adapters.qdrant.failures import FailureKind, is_failure
+from docmill.adapters.qdrant.failures import CALL_ERRORS, FailureKind, is_failure
 from docmill.domain.errors import StoreRejected, WrongDimension
 from docmill.domain.knowledge_bases import Similarity
 
@@ -85,7 +85,7 @@ def create_index(client: QdrantClient, caller: Caller, wanted: IndexInfo) -> Non
         vectors = {wanted.vector_name: models.VectorParams(size=wanted.dimensions, distance=_DISTANCES[wanted.similarity])}
         try:
             client.create_collection(collection, vectors_config=vectors, on_disk_payload=True)
-        except Exception as error:
+        except CALL_ERRORS as error:
             if not is_failure(error, FailureKind.EXISTS):
                 raise
 
@@ -103,7 +103,7 @@ def drop_index(client: QdrantClient, caller: Caller, index: str) -> None:
     def drop() -> None:
         try:
             client.delete_collection(collection_of(index))
-        except Exception as error:
+        except CALL_ERRORS as error:
             if not is_failure(error, FailureKind.UNKNOWN):
                 raise
 

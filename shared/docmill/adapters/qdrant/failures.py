@@ -5,6 +5,7 @@ kind                 REST                                    gRPC               
 ===================  ======================================  =================================  ==================
 ``unreachable``      no connection, or it broke              UNAVAILABLE                        yes
 ``timed_out``        no answer in time; 408                  DEADLINE_EXCEEDED                  yes
+                     a write that is not completed           the same
 ``busy``             502, 503, 504                                                              yes
 ``rate_limited``     429 with ``retry-after``                RESOURCE_EXHAUSTED with it         yes, not before it
 ``too_large``        429 without it; 413; 400 that says so   RESOURCE_EXHAUSTED, OUT_OF_RANGE   only in parts
@@ -29,7 +30,7 @@ import grpc
 import httpx
 from pydantic import ValidationError
 from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
-from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
+from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 
 _WORDS_AT_MOST: Final = 300
 
@@ -55,6 +56,14 @@ class FailureKind(StrEnum):
 
 #: What the same call may do better at another time.
 TRANSIENT: Final = frozenset({FailureKind.UNREACHABLE, FailureKind.TIMED_OUT, FailureKind.BUSY, FailureKind.RATE_LIMITED})
+
+
+class NotCompleted(Exception):
+    """The server took a write, but had not made it when it answered."""
+
+
+#: What a call can raise that has a meaning in the table.
+CALL_ERRORS: Final = (ApiException, QdrantException, httpx.HTTPError, grpc.RpcError, ValueError, NotCompleted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +113,8 @@ _SAID: Final[tuple[tuple[frozenset[FailureKind], str, FailureKind], ...]] = (
     (frozenset({FailureKind.REJECTED}), "dimension error", FailureKind.WRONG_DIMENSION),
     (frozenset({FailureKind.REJECTED}), "expected dim:", FailureKind.WRONG_DIMENSION),
     (frozenset({FailureKind.REJECTED}), "larger than allowed", FailureKind.TOO_LARGE),
+    (frozenset({FailureKind.REJECTED}), "limit exceeded", FailureKind.TOO_LARGE),  # of strict mode: items asked for or sent at once
+    (frozenset({FailureKind.REJECTED}), "closed channel", FailureKind.FAILED),  # the client was closed meanwhile
     (frozenset({FailureKind.REJECTED, FailureKind.FAILED}), "already exists", FailureKind.EXISTS),
     (frozenset({FailureKind.REJECTED, FailureKind.FAILED}), "doesn't exist", FailureKind.UNKNOWN),
     (frozenset({FailureKind.UNREACHABLE, FailureKind.FAILED}), "certificate", FailureKind.UNTRUSTED),
@@ -118,6 +129,8 @@ def failure_of(error: BaseException) -> Failure | None:
             return Failure(FailureKind.RATE_LIMITED, _one_line(str(error)), float(error.retry_after_s))
         case QdrantException():  # the client reads no `retry-after` but whole seconds
             return Failure(FailureKind.BUSY, _one_line(str(error)))
+        case NotCompleted():
+            return Failure(FailureKind.TIMED_OUT, "the write is not completed")
         case UnexpectedResponse():
             return _of_status(error)
         case ResponseHandlingException():

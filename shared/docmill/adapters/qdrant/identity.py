@@ -7,12 +7,14 @@ An epoch is the id of a point. Points are only added, and those below the highes
 """
 
 import secrets
+from functools import partial
 from typing import Final
 
 from qdrant_client import QdrantClient, models
 
 from docmill.adapters.qdrant.calling import Caller
-from docmill.adapters.qdrant.failures import FailureKind, is_failure
+from docmill.adapters.qdrant.failures import CALL_ERRORS, FailureKind, is_failure
+from docmill.adapters.qdrant.points import upsert
 from docmill.domain.errors import StoreRejected
 
 COLLECTION: Final = "docmill"
@@ -49,7 +51,7 @@ class IdentityRecord:
         if epoch <= max(recorded, default=0):
             return
         point = models.PointStruct(id=epoch, vector={identity: [0.0]})
-        self._caller.call(lambda: self._client.upsert(COLLECTION, [point], wait=True), COLLECTION)
+        self._caller.call(partial(upsert, self._client, COLLECTION, [point]), COLLECTION)
         if recorded:
             selector = models.PointIdsList(points=[*recorded])
             self._caller.call(lambda: self._client.delete(COLLECTION, selector, wait=True), COLLECTION)
@@ -71,7 +73,7 @@ class IdentityRecord:
     def _find(self) -> models.CollectionInfo | None:
         try:
             return self._client.get_collection(COLLECTION)
-        except Exception as error:
+        except CALL_ERRORS as error:
             if is_failure(error, FailureKind.UNKNOWN):
                 return None
             raise
@@ -80,6 +82,6 @@ class IdentityRecord:
         vectors = {secrets.token_hex(16): models.VectorParams(size=1, distance=models.Distance.DOT)}
         try:
             self._client.create_collection(COLLECTION, vectors_config=vectors, on_disk_payload=True)
-        except Exception as error:
+        except CALL_ERRORS as error:
             if not is_failure(error, FailureKind.EXISTS):
                 raise

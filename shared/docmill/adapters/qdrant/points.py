@@ -1,12 +1,13 @@
 """Chunks as points of the server: ids, vectors, payloads, and how many go into one request."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
-from qdrant_client import models
+from qdrant_client import QdrantClient, models
 
 from docmill.adapters.chunk_payload import payload_of
+from docmill.adapters.qdrant.failures import NotCompleted
 from docmill.adapters.qdrant.filters import path_facts
 from docmill.domain.chunks import ChunkRecord, Vector, point_id_of
 from docmill.domain.errors import StoreRejected, WrongDimension
@@ -50,6 +51,12 @@ def checked_numbers(vector: Vector, index: str, dimensions: int, what: str) -> l
         raise StoreRejected(f"the vector of {what} holds a number that is not finite")
     floats: list[float] = numbers.tolist()
     return floats
+
+
+def upsert(client: QdrantClient, collection: str, points: Sequence[models.PointStruct]) -> None:
+    """Writes points; when it returns they are durable and can be seen."""
+    if client.upsert(collection, [*points], wait=True).status is not models.UpdateStatus.COMPLETED:
+        raise NotCompleted
 
 
 def batches(points: Iterable[models.PointStruct], dimensions: int) -> Iterator[list[models.PointStruct]]:

@@ -33,7 +33,7 @@ class PointReader:
         """All points that match, by id, with these fields of their payloads."""
         offset: models.ExtendedPointId | None = None
         while True:
-            page, offset = self._page(found, matching, payload, limit, offset)
+            (page, offset), limit = self._page(found, matching, payload, limit, offset)
             yield page
             if offset is None:
                 return
@@ -68,15 +68,16 @@ class PointReader:
 
     def ranked(
         self, found: IndexInfo, numbers: list[float], passing: models.Filter | None, *, offset: int, limit: int
-    ) -> list[tuple[models.ScoredPoint, float]]:
-        """Points that pass with their similarity, best first, after the first ``offset``."""
-        answer = self._query_caller.call(
-            lambda: self._client.query_points(
+    ) -> tuple[list[tuple[models.ScoredPoint, float]], int]:
+        """Points that pass, with their similarity, after the first ``offset``; and how many were asked for, at most ``limit``."""
+        answer, asked = self._query_caller.call_for_at_most(
+            limit,
+            lambda most: self._client.query_points(
                 found.collection,
                 query=numbers,
                 using=found.vector_name,
                 query_filter=passing,
-                limit=limit,
+                limit=most,
                 offset=offset or None,
                 with_payload=RECORD_FIELDS,
                 with_vectors=False,
@@ -84,15 +85,17 @@ class PointReader:
             found.name,
         )
         if found.similarity is Similarity.EUCLIDEAN:
-            return [(point, 1.0 / (1.0 + point.score)) for point in answer.points]
-        return [(point, point.score) for point in answer.points]
+            return [(point, 1.0 / (1.0 + point.score)) for point in answer.points], asked
+        return [(point, point.score) for point in answer.points], asked
 
     def _page(
         self, found: IndexInfo, matching: models.Filter | None, payload: list[str], limit: int, offset: models.ExtendedPointId | None
-    ) -> tuple[list[models.Record], models.ExtendedPointId | None]:
-        return self._caller.call(
-            lambda: self._client.scroll(
-                found.collection, scroll_filter=matching, limit=limit, offset=offset, with_payload=payload, with_vectors=False
+    ) -> tuple[tuple[list[models.Record], models.ExtendedPointId | None], int]:
+        """Points by id from ``offset`` on, and the next offset; and how many were asked for, at most ``limit``."""
+        return self._caller.call_for_at_most(
+            limit,
+            lambda most: self._client.scroll(
+                found.collection, scroll_filter=matching, limit=most, offset=offset, with_payload=payload, with_vectors=False
             ),
             found.name,
         )
@@ -106,9 +109,8 @@ class PointReader:
         missing = [*text_hashes]
         while missing:
             # Points of several generations may share a text, so a full page may leave out some of the wanted ones.
-            limit = 2 * len(missing)
-            page, _ = self._page(found, text_filter(missing), ["hash"], limit, None)
+            (page, _), asked = self._page(found, text_filter(missing), ["hash"], 2 * len(missing), None)
             by_hash = {str((point.payload or {})["hash"]): str(point.id) for point in page}
             holders.update((point_id, text_hash) for text_hash, point_id in by_hash.items())
-            missing = [text_hash for text_hash in missing if text_hash not in by_hash] if len(page) == limit else []
+            missing = [text_hash for text_hash in missing if text_hash not in by_hash] if len(page) == asked else []
         return holders

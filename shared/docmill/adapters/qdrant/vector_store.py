@@ -15,7 +15,7 @@ from docmill.adapters.qdrant.calling import Caller
 from docmill.adapters.qdrant.collections import IndexInfo, create_index, drop_index, read_index, read_index_names
 from docmill.adapters.qdrant.filters import generation_filter, is_exact, server_filter
 from docmill.adapters.qdrant.identity import IdentityRecord
-from docmill.adapters.qdrant.points import batches, checked_numbers, checked_vector, point_of
+from docmill.adapters.qdrant.points import batches, checked_numbers, checked_vector, point_of, upsert
 from docmill.adapters.qdrant.reading import IDS_AT_ONCE, PointReader
 from docmill.domain.chunk_filters import matches_filter
 from docmill.domain.chunks import ChunkFilter, ChunkRecord, ScoredChunk, StoredGeneration, Vector, point_id_of
@@ -116,7 +116,7 @@ class QdrantVectorStore:
                 point_of(record, found.strategy, found.vector_name, checked_vector(record, index, found.dimensions)) for record in records
             )
             for batch in batches(points, found.dimensions):
-                self._caller.call_in_parts(batch, lambda part: self._client.upsert(found.collection, [*part], wait=True), index)
+                self._caller.call_in_parts(batch, partial(upsert, self._client, found.collection), index)
 
     def refresh(self, index: str) -> None:
         """The server shows a write before it acknowledges it: only the index itself is looked for."""
@@ -194,7 +194,7 @@ class QdrantVectorStore:
             numbers = checked_numbers(vector, index, found.dimensions, "the query")
             seen, asked = 0, min(limit if exact else 2 * limit, _CANDIDATES_AT_ONCE)
             while len(chosen) < limit and seen < _MOST_CANDIDATES:
-                ranked = self._reader.ranked(found, numbers, passing, offset=seen, limit=asked)
+                ranked, asked = self._reader.ranked(found, numbers, passing, offset=seen, limit=asked)
                 above = [(point, score) for point, score in ranked if score >= threshold]
                 for point, score in above:
                     record = record_of(point.payload or {})

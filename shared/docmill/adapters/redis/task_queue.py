@@ -1,6 +1,7 @@
 """Task queue on Celery's Redis transport."""
 
 import threading
+import time
 from collections.abc import Sequence
 from typing import Final
 
@@ -20,10 +21,18 @@ _UNACKED_INDEX: Final = "unacked_index"
 class CeleryTaskQueue:
     """Sends tasks through Celery, so that any Celery tool sees them, and reads the broker's depth directly."""
 
-    def __init__(self, app: Celery, client: redis.Redis) -> None:
-        """``client`` is connected to the same server and database as the application's broker."""
+    def __init__(self, app: Celery, client: redis.Redis, *, believed_seconds: float = 60.0) -> None:
+        """Sends nothing yet.
+
+        Args:
+            app: whose broker takes the messages.
+            client: connected to the same server and database.
+            believed_seconds: how long a message that a worker took, and has not acknowledged, counts as one that it will work on: a
+                worker that was killed keeps what it took until the visibility timeout.
+        """
         self._app = app
         self._client = client
+        self._believed_seconds = believed_seconds
         self._lock = threading.Lock()
 
     def send(self, messages: Sequence[TaskMessage], lane: Lane) -> None:
@@ -47,7 +56,7 @@ class CeleryTaskQueue:
             pipeline = self._client.pipeline(transaction=False)
             pipeline.llen(QUEUES[Lane.LIVE])
             pipeline.llen(QUEUES[Lane.BULK])
-            pipeline.hlen(_UNACKED)
+            pipeline.zcount(_UNACKED_INDEX, time.time() - self._believed_seconds, "+inf")  # scored by when they were taken
             live, bulk, unacknowledged = pipeline.execute()
         except redis.RedisError as error:
             raise StoreDown(f"the broker does not answer: {error}") from error

@@ -1,0 +1,111 @@
+"""Rules of every gate about permits: how many requests may be in flight, and whose they are."""
+# ruff: noqa: D102  # the name of a test says what it shows
+
+from typing import Final
+
+import pytest
+
+from docmill.ports.gate import HOLDER_SECONDS, GateState, Permit, RequestOutcome
+from docmill.testing.gate_world import INSTANT_SECONDS, GateWorld
+
+_OUTCOMES: Final = list(RequestOutcome)
+
+
+class PermitRules:
+    """Bounds, slots, heartbeats and the limit that climbs."""
+
+    def test_a_new_gate_is_open(self, world: GateWorld) -> None:
+        assert world.gate.status().state is GateState.OPEN
+        assert world.gate.status().failures == 0
+        assert world.gate.status().opens_at is None
+        assert not world.permit().probe
+
+    def test_requests_in_flight_are_bounded_over_all_holders(self, world: GateWorld) -> None:
+        permits = [world.permit(holder, ceiling=3) for holder in ("a", "b", "a")]
+        assert len({permit.slot for permit in permits}) == 3
+        world.wait("b", ceiling=3)
+        world.permit("b", ceiling=4)
+
+    def test_a_ceiling_below_one_is_refused(self, world: GateWorld) -> None:
+        with pytest.raises(ValueError, match="ceiling"):
+            world.gate.acquire("a", 0)
+
+    @pytest.mark.parametrize("outcome", _OUTCOMES)
+    def test_a_report_frees_the_slot(self, world: GateWorld, outcome: RequestOutcome) -> None:
+        permit = world.permit(ceiling=1)
+        world.gate.report(permit, outcome)
+        world.clock.advance(1000)
+        world.permit(ceiling=1)
+
+    def test_after_an_opening_the_limit_restarts_at_one_and_climbs(self, world: GateWorld) -> None:
+        world.close_and_end_window()
+        world.open_again()
+        limits = []
+        for _ in range(5):
+            permits = []
+            while isinstance(answer := world.gate.acquire("a", 4), Permit):
+                permits.append(answer)
+            limits.append(len(permits))
+            for permit in permits:
+                world.gate.report(permit, RequestOutcome.OK)
+        assert limits == [1, 2, 3, 4, 4]
+
+    def test_the_limit_does_not_climb_while_it_is_not_used(self, world: GateWorld) -> None:
+        world.close_and_end_window()
+        world.open_again()
+        for _ in range(10):
+            world.gate.report(world.permit(), RequestOutcome.OK)
+        permits = [world.permit(), world.permit()]
+        world.wait()
+        assert len(permits) == 2
+
+    @pytest.mark.parametrize("outcome", [RequestOutcome.FAILED, RequestOutcome.CANCELLED])
+    def test_the_limit_climbs_on_success_alone(self, world: GateWorld, outcome: RequestOutcome) -> None:
+        world.close_and_end_window()
+        world.open_again()
+        world.gate.report(world.permit(), outcome)
+        world.permit()
+        world.wait()
+
+    def test_a_refusal_after_climbing_makes_the_limit_restart_at_one(self, world: GateWorld) -> None:
+        world.close_and_end_window()
+        world.open_again()
+        for _ in range(3):
+            world.gate.report(world.permit(), RequestOutcome.OK)
+        world.close_and_end_window()
+        world.open_again()
+        world.permit()
+        world.wait()
+
+    def test_a_success_that_is_sent_twice_climbs_once(self, world: GateWorld) -> None:
+        world.close_and_end_window()
+        world.open_again()
+        permit = world.permit()
+        world.gate.report(permit, RequestOutcome.OK)
+        second = [world.permit(), world.permit()]
+        world.gate.report(permit, RequestOutcome.OK)
+        world.wait()
+        assert len(second) == 2
+
+    def test_slots_of_a_holder_without_heartbeat_come_back(self, world: GateWorld) -> None:
+        world.permit("killed", ceiling=2)
+        world.permit("alive", ceiling=2)
+        world.clock.advance(HOLDER_SECONDS - INSTANT_SECONDS)
+        world.gate.heartbeat("alive")
+        world.wait("b", ceiling=2)
+        world.clock.advance(2 * INSTANT_SECONDS)
+        world.permit("b", ceiling=2)
+        world.wait("b", ceiling=2)
+
+    def test_a_heartbeat_keeps_slots_for_as_long_as_it_is_sent(self, world: GateWorld) -> None:
+        world.permit("alive", ceiling=1)
+        for _ in range(20):
+            world.clock.advance(HOLDER_SECONDS / 2)
+            world.gate.heartbeat("alive")
+            world.wait("b", ceiling=1)
+
+    def test_asking_for_a_permit_is_a_heartbeat_too(self, world: GateWorld) -> None:
+        world.permit("alive", ceiling=1)
+        for _ in range(5):
+            world.clock.advance(HOLDER_SECONDS / 2)
+            world.wait("alive", ceiling=1)
