@@ -3,12 +3,13 @@
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 
 import structlog
 
 from docmill.bootstrap import Owner
 from docmill.domain.errors import DocmillError, ServiceDown, StoreDown
-from docmill.domain.runs import Run
+from docmill.domain.runs import Run, RunState
 from docmill.indexing.index_sets import WATCHING
 from docmill.indexing.sweeping import sweep_safely
 from docmill_services.embedded_backend import end_interrupted_runs, serve_engine
@@ -79,6 +80,17 @@ class EmbeddedService:
         except StoreDown as error:
             _log.debug("runs_not_read", error=str(error))  # the embedded server is started again, or ``check`` says why not
         return self._last_seen
+
+    def runs_going_on(self) -> Mapping[str, Run]:
+        """``runs_now`` for a process that stays: after a run that took too long comes the one that goes on with what was left."""
+        now = dict(self.runs_now())
+        for name, run in now.items():
+            if run.state is RunState.TIMED_OUT:
+                following = self.engine.knowledge_base(name).state.ledger.current_run()
+                if following is not None:
+                    self.runs[name] = following.id
+                now[name] = replace(run, state=RunState.SCANNING)  # the producer starts the next one at once
+        return now
 
     def watching(self) -> bool:
         """Whether changes of every knowledge base are followed by now."""

@@ -168,3 +168,12 @@ def test_pages_and_scans_pass_over_more_documents_than_one_script_reads(state: S
     assert len(state.registry.page(SERVED, after="", limit=5000, state=None)) == 2300
     assert len(state.registry.entries(SERVED, names)[1]) == 2300
     assert state.registry.stats(SERVED, [*names, "unknown"]) == [""] * 2299 + [None, None]
+
+
+def test_the_scripts_use_the_commands_that_are_noted() -> None:
+    lua = "".join(path.read_text() for path in (Path(keys.__file__).parent / "lua").glob("*.lua"))
+    used = set(re.findall(r"redis\.call\('(\w+)'", lua))
+    noted = re.search(r"``(DEL [A-Z\s]+)``", keys.__doc__ or "")
+    assert noted is not None
+    assert used == set(noted[1].split())
+    assert set(re.findall(r"redis\.(\w+)", lua)) == {"call", "error_reply"}

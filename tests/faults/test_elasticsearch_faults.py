@@ -2,6 +2,7 @@
 
 import json
 import socket
+import ssl
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from docmill.domain.errors import ConfigurationError, ExitCode, StoreDown, Store
 from docmill.testing.chunk_store_contract import chunk
 from support.elasticsearch_proxy import Answer, Drop, ElasticsearchProxy, Hang, RefuseItems, running_proxy
 from support.elasticsearch_server import elasticsearch_url
+from support.redis_server import Certificates, make_certificates
 
 INFO = {"version": {"number": "9.0.0"}}
 
@@ -227,6 +229,31 @@ def test_a_server_that_never_answers_is_refused_within_the_time_out() -> None:
 def test_https_where_the_server_speaks_http_is_said() -> None:
     with running_proxy(None) as proxy, pytest.raises(StoreDown, match=r"does not speak TLS; should .* begin with http://"):
         connect_elasticsearch(Settings(elasticsearch_url=proxy.url.replace("http:", "https:")))
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    return make_certificates(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture
+def tls(certificates: Certificates) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificates.certificate, certificates.key)
+    return context
+
+
+def test_a_certificate_is_trusted_by_the_file_that_signed_it_alone(tls: ssl.SSLContext, certificates: Certificates) -> None:
+    with running_proxy(None, tls) as proxy:
+        proxy.plan("/", Answer(200, INFO))
+        connect_elasticsearch(Settings(elasticsearch_url=proxy.url, elasticsearch_ca_file=str(certificates.authority))).close()
+        with pytest.raises(StoreDown, match=r"certificate was refused .*; DOCMILL_ELASTICSEARCH_CA_FILE must name"):
+            connect_elasticsearch(Settings(elasticsearch_url=proxy.url))
+
+
+def test_http_where_the_server_speaks_https_is_said(tls: ssl.SSLContext) -> None:
+    with running_proxy(None, tls) as proxy, pytest.raises(StoreDown, match=r"does it want https://"):
+        connect_elasticsearch(Settings(elasticsearch_url=proxy.url.replace("https:", "http:")))
 
 
 def test_a_file_without_certificates_is_said(tmp_path: Path) -> None:

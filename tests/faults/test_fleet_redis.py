@@ -2,7 +2,7 @@
 
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,8 +15,10 @@ COUNT = 30
 
 
 @contextmanager
-def settled_fleet(folder: Path, name: str, *redis_options: str) -> Iterator[tuple[Fleet, Api, list[str]]]:
-    with running_fleet(folder, name, *redis_options) as fleet:
+def settled_fleet(
+    folder: Path, name: str, *redis_options: str, settings: Mapping[str, str] | None = None
+) -> Iterator[tuple[Fleet, Api, list[str]]]:
+    with running_fleet(folder, name, *redis_options, more_settings=settings) as fleet:
         names = write_all(fleet, 1)
         api = fleet.start_all()
         api.wait_until_settled(COUNT)
@@ -82,7 +84,8 @@ def test_redis_is_flushed(tmp_path: Path) -> None:
 
 
 def test_redis_is_set_back_by_seconds(tmp_path: Path) -> None:
-    with settled_fleet(tmp_path, "setback") as (fleet, api, names), Reader(api, names[:10]) as reader:
+    grace = {"DOCMILL_GRACE_SECONDS": "45"}  # longer than what is lost here
+    with settled_fleet(tmp_path, "setback", settings=grace) as (fleet, api, names), Reader(api, names[:10], may_go_back=True) as reader:
         append_only = fleet.redis.folder / "appendonlydir"
         copy = tmp_path / "copy"
         shutil.copytree(append_only, copy)

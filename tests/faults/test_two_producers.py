@@ -13,7 +13,7 @@ import redis
 from docmill.adapters.redis.celery_app import QUEUES
 from docmill.adapters.redis.keys import prefix_of
 from docmill.adapters.redis.state import RedisState
-from docmill.domain.documents import StatSignature
+from docmill.documents.reading import signature_of
 from docmill.domain.registry import Commit, DocumentState, Lane
 from docmill.domain.runs import Run, RunState
 from docmill.testing.state_under_test import SERVED
@@ -80,7 +80,7 @@ class Producers:
             assert attempt is not None
             path = self.folder / message.document_id
             state = DocumentState.LIVE if path.exists() else DocumentState.GONE
-            stat = StatSignature.of(path.stat()).packed() if path.exists() else ""
+            stat = signature_of(path.stat()).packed() if path.exists() else ""
             self.registry.commit([Commit(attempt, state, "f", {SERVED: {}} if path.exists() else {}, stat=stat)])
         return len(messages)
 
@@ -116,6 +116,7 @@ def test_the_work_is_planned_once_and_goes_on_when_the_leader_is_killed(producer
     run_id = producers.run().id
     first.kill()
     producers.wait_for_another(first)
+    wait_until(lambda: producers.run().state is RunState.INDEXING, "the other one's scan to end")
     ended = producers.wait_for_the_end_of(run_id)
     assert ended.state is RunState.COMPLETE
     assert (ended.counters["seen"], ended.counters["indexed"]) == (len(DOCUMENTS), len(DOCUMENTS))

@@ -147,7 +147,7 @@ def test_a_token_of_any_length_is_no_immense_term(store: ElasticsearchLexicalSto
 
 
 def test_a_write_larger_than_one_request_arrives_whole(store: ElasticsearchLexicalStore, index: str) -> None:
-    text = "word " * 100_000
+    text = "x" * 500_000
     store.write(index, [chunk(index=place, text=text, count=2 * MAX_BYTES // len(text)) for place in range(2 * MAX_BYTES // len(text))])
     store.refresh(index)
     assert store.count(index) == 2 * MAX_BYTES // len(text)

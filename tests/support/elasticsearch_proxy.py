@@ -5,6 +5,7 @@ A plan is one action for each of the next requests whose path contains a text; r
 
 import json
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -55,7 +56,8 @@ class ElasticsearchProxy:
 
     def __init__(self, server: "_Server") -> None:
         self._server = server
-        self.url = f"http://127.0.0.1:{server.server_address[1]}"
+        scheme = "https" if isinstance(server.socket, ssl.SSLSocket) else "http"
+        self.url = f"{scheme}://127.0.0.1:{server.server_address[1]}"
 
     def plan(self, path: str, *actions: Action) -> None:
         """The next requests whose path contains ``path`` meet these actions, in this order."""
@@ -85,9 +87,11 @@ class ElasticsearchProxy:
 
 
 @contextmanager
-def running_proxy(upstream: str | None) -> Iterator[ElasticsearchProxy]:
-    """A proxy before ``upstream``; with None every request must meet a plan."""
+def running_proxy(upstream: str | None, tls: ssl.SSLContext | None = None) -> Iterator[ElasticsearchProxy]:
+    """A proxy before ``upstream``, with TLS where that is given; without an upstream every request must meet a plan."""
     server = _Server(upstream)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
@@ -179,6 +183,11 @@ class _Handler(BaseHTTPRequestHandler):
         head = f"HTTP/1.1 {status} -\r\nContent-Type: application/json\r\n{named}Content-Length: {len(body)}\r\n\r\n"
         # In one write: a second small one would wait for the first one's acknowledgement.
         self.wfile.write(head.encode() + (b"" if self.command == "HEAD" else body))
+
+    def handle(self) -> None:
+        # A client that does not trust the certificate ends the connection.
+        with suppress(ssl.SSLError, ConnectionError):
+            super().handle()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Says nothing."""

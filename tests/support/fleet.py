@@ -253,8 +253,15 @@ def whole_version(name: str, results: list[dict[str, Any]]) -> int | None:
 class Reader:
     """Asks for known documents all the while, and notes every answer that breaks the promise."""
 
-    def __init__(self, api: Api, names: list[str]) -> None:
-        """``names``: documents that exist, and are live, from now until the end."""
+    def __init__(self, api: Api, names: list[str], *, may_go_back: bool = False) -> None:
+        """Asks for nothing yet.
+
+        Args:
+            api: the query service.
+            names: documents that exist, and are live, from now until the end.
+            may_go_back: whether an older version, whole, may follow a newer one: when the registry itself is set back.
+        """
+        self._may_go_back = may_go_back
         self._api = api
         self._names = names
         self._seen: dict[str, int] = {}
@@ -294,7 +301,7 @@ class Reader:
             return  # outside the promise
         version = whole_version(name, answer["results"])
         assert version is not None, f"{name}: nothing found; {answer['freshness']} {answer['degraded']}"
-        assert version >= self._seen.get(name, 0), f"{name}: version {version} after {self._seen[name]}"
+        assert self._may_go_back or version >= self._seen.get(name, 0), f"{name}: version {version} after {self._seen[name]}"
         self._seen[name] = version
 
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from celery import Celery
 
@@ -93,6 +94,7 @@ def start_worker_threads(engine: Engine) -> WorkerThreads:
             opened.state,
             opened.index_sets.targets,
             engine.tasks,
+            open_state=partial(engine.open_state, opened),
             settle=opened.index_sets.settle,
             drop_others=opened.index_sets.drop_others,
             holder=engine.holder,

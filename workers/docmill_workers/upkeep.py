@@ -27,6 +27,7 @@ class Upkeep:
         targets: Callable[[], Sequence[Target]],
         tasks: TaskQueue,
         *,
+        open_state: Callable[[], object],
         settle: Callable[[], bool],
         drop_others: Callable[[], None],
         holder: str,
@@ -35,12 +36,15 @@ class Upkeep:
         comparison_seconds: float = 3600.0,
         batch_pause_seconds: float = 0.05,
     ) -> None:
-        """Nothing runs before ``start``; stores are compared once a run is complete, then every ``comparison_seconds``.
+        """Nothing runs before ``start``.
+
+        Stores are compared once a run is complete, then every ``comparison_seconds``, and whenever the registry has begun a new epoch.
 
         Args:
             state: of the knowledge base.
             targets: its index sets.
             tasks: takes what must be indexed again.
+            open_state: opens the state again when it was lost or set back; called in each round, whoever has the role.
             settle: moves the pointer to the set being built when that is complete.
             drop_others: removes sets that nobody reads any more.
             holder: names this process.
@@ -49,6 +53,7 @@ class Upkeep:
             comparison_seconds: between two comparisons of stores and registry.
             batch_pause_seconds: between two batches of a comparison.
         """
+        self._open_state = open_state
         self._settle = settle
         self._drop_others = drop_others
         self._drop_at: float | None = time.monotonic() + grace_seconds
@@ -61,6 +66,7 @@ class Upkeep:
         self._comparison_seconds = comparison_seconds
         self._batch_pause_seconds = batch_pause_seconds
         self._compared_at: float | None = None
+        self._compared_epoch = 0
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, name="docmill-upkeep", daemon=True)
 
@@ -76,6 +82,7 @@ class Upkeep:
     def _work(self) -> None:
         while not self._stopping.wait(self._round_seconds):
             try:
+                self._open_state()
                 token = self._state.leases.acquire_role(_ROLE, self._holder, self._round_seconds * 6)
                 if token is not None:
                     sweep_safely(self._state.registry, self._targets, grace_seconds=self._grace_seconds)
@@ -94,7 +101,9 @@ class Upkeep:
             self._drop_at = None
 
     def _compare_when_due(self) -> None:
-        if self._compared_at is not None and time.monotonic() - self._compared_at < self._comparison_seconds:
+        epoch = self._state.registry.position().epoch
+        is_due = self._compared_at is None or time.monotonic() - self._compared_at >= self._comparison_seconds
+        if not is_due and epoch == self._compared_epoch:
             return
         if self._state.ledger.last_complete_run() is None:
             return
@@ -104,7 +113,7 @@ class Upkeep:
                 self._tasks.send(repair.messages, Lane.BULK)
             if repair.removed or repair.planned_again:
                 _log.info("stores_compared", removed=repair.removed, planned_again=len(repair.planned_again))
-        self._compared_at = time.monotonic()
+        self._compared_at, self._compared_epoch = time.monotonic(), epoch
 
     def _pause(self) -> None:
         if self._stopping.wait(self._batch_pause_seconds):

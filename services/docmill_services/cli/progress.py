@@ -17,10 +17,16 @@ _LINE_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Where a run stands; rates per second since it began."""
+    """Where a run stands; rates per second since it began.
+
+    Attributes:
+        total: files that need work, as far as they are known by now.
+        is_total_known: whether every file was counted.
+    """
 
     done: int
-    planned: int
+    total: int
+    is_total_known: bool
     unchanged: int
     failed: int
     skipped: int
@@ -38,10 +44,14 @@ def pace_of(run: Run, now: float) -> Pace:
     done = sum(counters.get(name, 0) for name in _DONE) + skipped + failed
     elapsed = max(0.001, (run.finished_at or now) - run.started_at)
     rate = done / elapsed
-    left = run.pending / rate if rate > 0 and run.state is not RunState.SCANNING else None
+    scanning = run.state is RunState.SCANNING
+    to_scan = max(0, counters.get("found", 0) - counters.get("seen", 0)) if scanning else 0
+    is_total_known = not scanning or "found" in counters
+    left = (run.pending + to_scan) / rate if rate > 0 and is_total_known else None
     return Pace(
         done,
-        counters.get("planned", 0),
+        done + run.pending + to_scan,
+        is_total_known,
         counters.get("unchanged", 0),
         failed,
         skipped,
@@ -56,7 +66,7 @@ def line_of(name: str, run: Run, pace: Pace) -> str:
     """One line for people, which says what is being waited for."""
     if not run.state.final and not pace.seen:
         return f"{name}: starting to scan"
-    parts = [f"{name}: {run.state.value.replace('_', ' ')}", f"{pace.done}/{pace.done + run.pending} files"]
+    parts = [f"{name}: {run.state.value.replace('_', ' ')}", f"{pace.done}/{pace.total}{'' if pace.is_total_known else '+'} files"]
     if pace.unchanged:
         parts.append(f"{pace.unchanged} unchanged")
     parts.append(f"{_rate(pace.files_per_second)} files/s")
@@ -124,10 +134,12 @@ def summary_of(name: str, run: Run) -> list[str]:
     reasons = [f"{count} {key.replace('.', ' ', 1)}" for key, count in sorted(counters.items()) if key.startswith(("skipped.", "failed."))]
     parts = [f"{counters[key]} {key}" for key in ("indexed", "unchanged", "removed", "empty") if counters.get(key)]
     if counters.get("chunks"):
-        parts.append(f"{counters['chunks']} chunks ({counters.get('embedded', 0)} embedded, {counters.get('reused', 0)} reused)")
+        parts.append(
+            f"{counters['chunks']} chunks over all strategies ({counters.get('embedded', 0)} embedded, {counters.get('reused', 0)} reused)"
+        )
     lines = [f"{name}: {run.state.value.replace('_', ' ')} in {seconds:.1f} s: {', '.join(parts) or 'nothing indexed'}"]
     if reasons:
-        lines.append(f"{name}: {', '.join(reasons)}")
+        lines.append(f"{name}: {', '.join(reasons)}; docmill explain FILE says why")
     if run.error:
         lines.append(f"{name}: {run.error}")
     return lines

@@ -70,9 +70,9 @@ def _show(found: dict[str, Any], query: str, *, full: bool) -> None:
         say("no results")
     for degraded in found["degraded"]:
         say(f"without {degraded['strategy']}: {degraded['reason']}")
-    pending = found["freshness"]["pending"]
+    pending, complete = found["freshness"]["pending"], found["freshness"]["last_complete_run"]
     if pending:
-        say(f"{pending} documents are still waiting or in work")
+        say(f"{pending} documents wait or are in work{'' if complete else ', and not everything was indexed once yet'}")
 
 
 def excerpt_of(text: str, query: str) -> str:

@@ -59,7 +59,10 @@ def up(
             service.engine.require_room()
         url = service.start(host, port)
         say(f'docmill answers at {url} (data in {data_dir}); docmill search "..." asks it, Ctrl-C stops it')
-        runs = _follow_service(service, stopping, service.check_progress if once else service.check)
+        if once:
+            runs = _follow_service(service.runs_now, stopping, service.check_progress)
+        else:
+            runs = _follow_service(service.runs_going_on, stopping, service.check)
         if once:
             service.finish(stopping)
             return _exit_code(runs)
@@ -98,7 +101,7 @@ def index(
             with _service(configuration, settings, origin, data_dir, watch=False, log_level=log_level) as service:
                 service.engine.require_room()
                 service.start(None, 0)
-                runs = _follow_service(service, stopping, service.check_progress)
+                runs = _follow_service(service.runs_now, stopping, service.check_progress)
                 service.finish(stopping)
     if as_json:
         print_json({name: {"state": run.state.value, "counters": dict(run.counters), "error": run.error} for name, run in runs.items()})
@@ -143,8 +146,8 @@ def _service(
             engine.close()
 
 
-def _follow_service(service: EmbeddedService, stopping: threading.Event, check: Callable[[], None]) -> Mapping[str, Run]:
-    runs = follow(service.runs_now, stopping.wait, check)
+def _follow_service(read: Callable[[], Mapping[str, Run]], stopping: threading.Event, check: Callable[[], None]) -> Mapping[str, Run]:
+    runs = follow(read, stopping.wait, check)
     if not stopping.is_set():
         for name, run in runs.items():
             for line in summary_of(name, run):

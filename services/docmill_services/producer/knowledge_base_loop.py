@@ -153,6 +153,8 @@ class KnowledgeBaseLoop:
             state = self._pass().carry_out(run.id)
             self._last_scan = time.monotonic()
             _log.info("run_ended", knowledge_base=self.name, run=run.id, state=state.value)
+            if state is RunState.TIMED_OUT:
+                _log.warning("run_took_too_long", knowledge_base=self.name, then="the next one goes on with what is left")
             if state is RunState.TIMED_OUT or ledger.wants_another_pass(run.id):
                 ledger.start_run()
         elif self._watch and self._last_scan is not None and self._scan_is_due():

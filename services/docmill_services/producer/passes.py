@@ -10,6 +10,7 @@ from typing import Final
 
 import structlog
 
+from docmill.domain.errors import DocmillError
 from docmill.domain.registry import DocumentState, Lane
 from docmill.domain.run_rules import failure_of_all, failure_that_ends
 from docmill.domain.runs import Run, RunState
@@ -91,7 +92,10 @@ class Pass:
             return
         before = run.counters
         done = sum(count for name, count in before.items() if name in ("indexed", "empty") or name.startswith("skipped."))
-        reset = dict.fromkeys(("seen", "unchanged", "planned", _ROOTS_MISSING, _NOT_READ), 0) | {"unchanged": -done, "planned": done}
+        reset = dict.fromkeys(("found", "seen", "unchanged", "planned", _ROOTS_MISSING, _NOT_READ), 0) | {
+            "unchanged": -done,
+            "planned": done,
+        }
         changes = {name: wanted - before.get(name, 0) for name, wanted in reset.items()}
         self.state.ledger.count(run_id, {name: change for name, change in changes.items() if change})
 
@@ -107,6 +111,7 @@ class Pass:
     def _plan_additions(self, run_id: str, scan: Scan, started: float) -> "array[int]":
         """Enqueues what is new or changed; returns the keys of all documents that were seen, in order."""
         seen: array[int] = array("Q")
+        counting: threading.Thread | None = None
         for files in in_batches(scan.files(), _BATCH):
             self._check(run_id, started)
             ids = [file.document_id for file in files]
@@ -114,8 +119,23 @@ class Pass:
             known = [self.state.registry.stats(index_set, ids) for index_set in self.index_sets()]
             planned = [file.document_id for place, file in enumerate(files) if needs_work(file.stat, [stats[place] for stats in known])]
             self.state.ledger.count(run_id, {"seen": len(files), "unchanged": len(files) - len(planned), "planned": len(planned)})
+            if counting is None and len(planned) > self.room():
+                counting = threading.Thread(target=self._count_files, args=(run_id,), name="docmill-count", daemon=True)
+                counting.start()
             self._enqueue(run_id, planned, started)
         return array("Q", sorted(seen))
+
+    def _count_files(self, run_id: str) -> None:
+        """Counts what the scan will come to, while that waits for documents to be done: only so can anybody say how long it will take."""
+        found = 0
+        for _ in self.scan().files():
+            found += 1
+            if self.stopping.is_set():
+                return
+        try:
+            self.state.ledger.count(run_id, {"found": found})
+        except DocmillError as error:
+            _log.debug("files_not_counted", knowledge_base=self.knowledge_base, error=str(error))
 
     def _plan_removals(self, run_id: str, scan: Scan, seen: "array[int]", started: float) -> None:
         for index_set in self.index_sets():

@@ -28,7 +28,7 @@ class Run:
     """One run.
 
     Attributes:
-        counters: seen, unchanged, planned, indexed, empty, removed, chunks, embedded, reused, tokens, and by reason
+        counters: found (how many files the scan will see, counted where it has to wait), seen, unchanged, planned, indexed, empty, removed, chunks, embedded, reused, tokens, and by reason
             ``skipped.<reason>`` and ``failed.<reason>``; absent ones are 0.
         started_at: seconds since 1970, by Redis's clock.
         pending: tickets of the run that have not ended.

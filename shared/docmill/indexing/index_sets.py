@@ -138,8 +138,11 @@ class IndexSets:
         return writable
 
     def served(self) -> Target:
-        """The set that queries read."""
-        self._follow()
+        """The set that queries read; the one that was served last while the registry does not answer."""
+        try:
+            self._follow()
+        except StoreDown as error:
+            _log.debug("index_sets_not_read", error=str(error))
         return self._served
 
     def targets_there(self) -> Sequence[Target]:
@@ -195,9 +198,13 @@ class IndexSets:
         with self._lock:
             if self._decides or self._monotonic() - self._followed_at < FOLLOW_SECONDS:
                 return
-            self._served = self._followed(self._state.registry.position().index_set) or self._served
-            self._building = self._followed(self._state.registry.noted(BUILDING))
-            self._followed_at = self._monotonic()
+            self._followed_at = self._monotonic()  # also when it fails: not every query waits for a registry that is silent
+            try:
+                self._served = self._followed(self._state.registry.position().index_set) or self._served
+                self._building = self._followed(self._state.registry.noted(BUILDING))
+            except StoreDown:
+                self._followed_at -= FOLLOW_SECONDS / 2
+                raise
 
     def _followed(self, index_set: str | None) -> Target | None:
         known = next((one for one in (self._served, self._building) if one is not None and one.index_set == index_set), None)

@@ -12,9 +12,10 @@ from docmill_services.producer.passes import Pass
 from docmill_services.producer.scan import Scan
 from support.indexing_world import INDEX_SET, World
 from support.trees import knowledge_base, plant
+from support.waiting import wait_until
 
 
-def carried_out(world: World, folder: Path, count: int) -> Run:
+def carried_out(world: World, folder: Path, count: int, *, window: int = 1000) -> Run:
     """A run over ``count`` files of ``folder`` while a worker works."""
     plant(folder, [f"{number:03}.md" for number in range(count)])
     for number in range(count):
@@ -27,7 +28,7 @@ def carried_out(world: World, folder: Path, count: int) -> Run:
         tasks=world.tasks,
         scan=lambda: Scan(Selection(kb, None), kb.base_folder),
         index_sets=lambda: [INDEX_SET],
-        room=lambda: 1000,
+        room=lambda: window - sum(world.state.ledger.outstanding()),
         stopping=stopping,
         timeout_seconds=None,
     )
@@ -86,6 +87,21 @@ def test_a_provider_that_never_answers_ends_the_run_before_every_document_was_tr
 def test_a_run_with_nothing_wrong_is_complete(world: World, tmp_path: Path) -> None:
     run = carried_out(world, tmp_path, 250)
     assert (run.state, run.counters["indexed"], run.counters["seen"]) == (RunState.COMPLETE, 250, 250)
+
+
+def test_files_are_counted_ahead_while_the_scan_waits_for_room(world: World, tmp_path: Path) -> None:
+    run = carried_out(world, tmp_path, 30, window=5)
+    wait_until(lambda: counter(world, run, "found") == 30, "the count")
+    assert (run.state, run.counters["indexed"]) == (RunState.COMPLETE, 30)
+
+
+def test_files_are_not_counted_ahead_where_the_scan_never_waits(world: World, tmp_path: Path) -> None:
+    assert "found" not in carried_out(world, tmp_path, 30).counters
+
+
+def counter(world: World, run: Run, name: str) -> int | None:
+    known = world.state.ledger.run(run.id)
+    return known.counters.get(name) if known is not None else None
 
 
 @pytest.fixture

@@ -27,6 +27,9 @@ that beginning as its only key and makes the names itself. ``*`` stands for the 
 
 Times are milliseconds of the server's clock. A document costs its packed entry and its id twice (in ``entries`` and ``ids``), with about
 100 bytes of Redis's own: thanks to the sorted set a page of a million documents takes a millisecond, where sorting a hash takes seconds.
+
+The scripts use only what Redis 6.2 has: ``DEL EXISTS HDEL HEXISTS HGET HGETALL HINCRBY HLEN HMGET HSET HSETNX SADD SISMEMBER SMEMBERS SREM
+TIME UNLINK ZADD ZCARD ZRANGE ZRANGEBYLEX ZRANGEBYSCORE ZREM ZSCORE ZUNIONSTORE``, and ``redis.call`` and ``redis.error_reply`` of its Lua.
 """
 
 from typing import Final
