@@ -55,3 +55,13 @@ def test_a_broker_that_does_not_answer_is_a_store_that_is_down(tmp_path: Path) -
     with pytest.raises(StoreDown):
         queue.send([TaskMessage("kb", "a.md", 1)], Lane.BULK)
     app.close()
+
+
+def test_a_broker_that_was_lost_after_it_was_used_is_a_store_that_is_down() -> None:
+    with running_valkey() as socket:
+        app = make_celery(f"redis+socket://{socket}?virtual_host=0", visibility_timeout_seconds=60.0, events=False)
+        queue = CeleryTaskQueue(app, client_of(socket))
+        queue.send([TaskMessage("kb", "a.md", 1)], Lane.BULK)
+    with pytest.raises(StoreDown):
+        queue.send([TaskMessage("kb", "a.md", 2)], Lane.BULK)
+    app.close()

@@ -32,6 +32,7 @@ TRIED: Final = {
     "quarantined:": "test_a_quarantined_file",
     "MB are free": "test_a_full_disk",
     "gave an answer that cannot be used": "test_vectors_of_another_length",
+    "text_refused": "test_a_file_that_the_provider_refuses",
     "makes vectors of 384": "test_another_length_for_the_local_model",
     "its credential is missing": "test_a_missing_credential",
     "not_watching": "test_too_few_watches",
@@ -189,6 +190,21 @@ def test_vectors_of_another_length(tmp_path: Path) -> None:
         ended = docmill("index", "docmill.yaml", cwd=tmp_path)
     assert ended.returncode in (1, 3)
     said("gave an answer that cannot be used", docmill("explain", "docs/a.md", cwd=tmp_path).stdout)
+
+
+def test_a_file_that_the_provider_refuses(tmp_path: Path) -> None:
+    docs = one_file(tmp_path / "docs")
+    (docs / "b.md").write_text("Pears are poison.\n", encoding="utf-8")
+    with running_openai_server(dimensions=8) as server:
+        server.misbehave({"refuses": "poison"})
+        (tmp_path / "docmill.yaml").write_text(
+            f'providers: {{here: {{base_url: "{server.base_url}"}}}}\n'
+            "rag: {kb: {docs: [docs], strategies: [{type: chunked-embeddings, embedding_model: here/m, vector_dimensions: 8}]}}\n",
+            encoding="utf-8",
+        )
+        ended = docmill("index", "docmill.yaml", "--json", cwd=tmp_path)
+    assert (ended.returncode, '"indexed": 1' in ended.stdout) == (1, True)
+    said("text_refused", docmill("explain", "docs/b.md", cwd=tmp_path).stdout)
 
 
 def test_another_length_for_the_local_model(tmp_path: Path) -> None:

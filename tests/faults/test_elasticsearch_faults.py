@@ -243,12 +243,14 @@ def tls(certificates: Certificates) -> ssl.SSLContext:
     return context
 
 
-def test_a_certificate_is_trusted_by_the_file_that_signed_it_alone(tls: ssl.SSLContext, certificates: Certificates) -> None:
+def test_a_certificate_is_trusted_by_the_file_that_signed_it_alone(tls: ssl.SSLContext, certificates: Certificates, tmp_path: Path) -> None:
+    others = make_certificates(tmp_path)
     with running_proxy(None, tls) as proxy:
         proxy.plan("/", Answer(200, INFO))
         connect_elasticsearch(Settings(elasticsearch_url=proxy.url, elasticsearch_ca_file=str(certificates.authority))).close()
-        with pytest.raises(StoreDown, match=r"certificate was refused .*; DOCMILL_ELASTICSEARCH_CA_FILE must name"):
-            connect_elasticsearch(Settings(elasticsearch_url=proxy.url))
+        for wrong in (None, str(others.authority)):
+            with pytest.raises(StoreDown, match=r"certificate was refused .*; DOCMILL_ELASTICSEARCH_CA_FILE must name"):
+                connect_elasticsearch(Settings(elasticsearch_url=proxy.url, elasticsearch_ca_file=wrong))
 
 
 def test_http_where_the_server_speaks_https_is_said(tls: ssl.SSLContext) -> None:

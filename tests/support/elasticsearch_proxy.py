@@ -64,6 +64,11 @@ class ElasticsearchProxy:
         with self._server.lock:
             self._server.plans += [(path, action) for action in actions]
 
+    def forget(self) -> None:
+        """Nothing is planned any more."""
+        with self._server.lock:
+            self._server.plans.clear()
+
     @property
     def unmet(self) -> int:
         """How many planned actions no request has met yet."""

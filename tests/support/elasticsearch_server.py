@@ -1,7 +1,7 @@
 """One real Elasticsearch for all tests of a session: started when the first test asks for it, stopped when the session ends.
 
-Another one can be named: ``DOCMILL_TEST_ELASTICSEARCH_URL``. On a developer's machine without Java or Maven the tests that need it are
-skipped with the reason; where ``CI`` is set they fail.
+Another one, for tests alone, can be named: ``DOCMILL_TEST_ELASTICSEARCH_URL``; what docmill keeps there is wiped. On a developer's
+machine without Java or Maven the tests that need it are skipped with the reason; where ``CI`` is set they fail.
 """
 
 import atexit

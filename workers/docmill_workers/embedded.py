@@ -7,7 +7,7 @@ from functools import partial
 from celery import Celery
 
 from docmill.bootstrap import Engine
-from docmill.domain.errors import ServiceDown
+from docmill.domain.errors import ServiceDown, StoreDown
 from docmill.domain.registry import Lane, TaskMessage
 from docmill.indexing.committing import Committer
 from docmill.indexing.giving_back import give_back
@@ -54,7 +54,10 @@ class WorkerThreads:
     def check_progress(self) -> None:
         """``check``, and raises ``ServiceDown`` too when nothing was taken for a while from a queue that is not empty."""
         self.check()
-        depth = self._tasks.depth()
+        try:
+            depth = self._tasks.depth()
+        except StoreDown:
+            return  # Redis is out for every worker: to start this one again helps nobody
         starving = self._liveness.starving_seconds(depth.live + depth.bulk)
         if starving:
             raise ServiceDown(f"{depth.live + depth.bulk} messages wait, and this worker has taken none for {starving:.0f} s")

@@ -46,7 +46,8 @@ def make_app(knowledge_bases: Mapping[str, Backend], api_key: str | None = None)
         title="docmill", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=lifespan
     )
     app.state.context = context
-    for routes in (health_routes, knowledge_base_routes, search_routes, document_routes, run_routes, retry_routes, verification_routes, later_routes):
+    work_routes = (run_routes, retry_routes, verification_routes)
+    for routes in (health_routes, knowledge_base_routes, search_routes, document_routes, *work_routes, later_routes):
         app.include_router(routes(context))
     app.add_exception_handler(DocmillError, _on_docmill_error)
     app.add_exception_handler(RequestValidationError, _on_validation_error)

@@ -28,8 +28,8 @@ class Run:
     """One run.
 
     Attributes:
-        counters: found (how many files the scan will see, counted where it has to wait), seen, unchanged, planned, indexed, empty, removed, chunks, embedded, reused, tokens, and by reason
-            ``skipped.<reason>`` and ``failed.<reason>``; absent ones are 0.
+        counters: found (how many files the scan will see, where it had to wait), seen, unchanged, planned, indexed, empty, removed,
+            chunks, embedded, reused, tokens, and by reason ``skipped.<reason>`` and ``failed.<reason>``; absent ones are 0.
         started_at: seconds since 1970, by Redis's clock.
         pending: tickets of the run that have not ended.
         error: what ended it, for a failed run.

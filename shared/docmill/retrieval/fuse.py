@@ -41,7 +41,7 @@ def fuse(candidates: Iterable[Candidate], fusion: Fusion) -> list[Hit]:
         for key, candidate in found.items():
             pieces.setdefault(key, []).append((candidate, contribution(candidate)))
     total: Callable[[Iterable[float]], float] = max if fusion.kind is FusionKind.MAX else fsum
-    hits = [_hit(parts, total(share for _, share in parts)) for parts in pieces.values()]
+    hits = [_hit(parts, parts[0][1] if len(parts) == 1 else total(share for _, share in parts)) for parts in pieces.values()]
     return sorted(hits, key=lambda hit: (-hit.score, hit.record.document_id, hit.record.index))
 
 
@@ -92,7 +92,10 @@ def _contribution_of(strategy: str, found: Sequence[Candidate], fusion: Fusion) 
 
 
 def _hit(parts: Sequence[tuple[Candidate, float]], score: float) -> Hit:
-    best = parts[0][0] if len(parts) == 1 else min((candidate for candidate, _ in parts), key=_place)
+    if len(parts) == 1:
+        ((only, share),) = parts
+        return Hit(only.record, score, {only.strategy: StrategyTrace(only.rank, only.score, share)})
+    best = min((candidate for candidate, _ in parts), key=_place)
     traces = {candidate.strategy: StrategyTrace(candidate.rank, candidate.score, share) for candidate, share in parts}
     return Hit(best.record, score, traces)
 

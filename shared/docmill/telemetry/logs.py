@@ -2,9 +2,12 @@
 
 import logging
 import sys
-from typing import TextIO
+from typing import Final, TextIO
 
 import structlog
+
+#: Libraries that log each try of a request whose failure is raised as an error of ours.
+_SAID_BY_OUR_OWN_ERRORS: Final = ("elastic_transport", "elasticsearch")
 
 
 def configure_logs(*, level: str = "info", as_json: bool = False, stream: TextIO | None = None) -> None:
@@ -36,6 +39,8 @@ def configure_logs(*, level: str = "info", as_json: bool = False, stream: TextIO
     handler.setFormatter((logging.Formatter if number == logging.DEBUG else _OneLine)("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(handlers=[handler])
     logging.getLogger().setLevel(max(number, logging.WARNING))
+    for name in _SAID_BY_OUR_OWN_ERRORS:
+        logging.getLogger(name).setLevel(max(number, logging.ERROR))
 
 
 class _OneLine(logging.Formatter):

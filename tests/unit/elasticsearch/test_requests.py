@@ -31,7 +31,7 @@ def test_a_url_gives_the_place_and_the_login_apart(urls: str, place: str, login:
 
 
 def test_a_path_in_the_url_stands_before_every_request() -> None:
-    node = node_of(urlsplit("http://one/a/b/"), None, None)
+    node = node_of(urlsplit("http://one/a/b/"), None)
     assert (node.scheme, node.host, node.port, node.path_prefix) == ("http", "one", 9200, "/a/b")
 
 

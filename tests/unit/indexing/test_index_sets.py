@@ -74,3 +74,14 @@ def test_a_set_is_not_served_while_a_document_is_queued_or_in_work(world: World)
     assert not world.sets.settle()
     world.state.ledger.finish(attempt)
     assert world.sets.settle()
+
+
+def test_a_document_that_failed_before_the_new_set_had_any_keeps_it_from_being_served(world: World) -> None:
+    world.run()
+    world.open(AFTER)
+    (message,) = world.state.ledger.enqueue(["a.md"], Lane.LIVE)
+    attempt = world.state.ledger.begin(message, 30.0)
+    assert attempt is not None
+    world.state.ledger.finish(attempt, failed="document.deadline: it took too long")
+    world.run()
+    assert not world.sets.settle()

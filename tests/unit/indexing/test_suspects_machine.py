@@ -135,9 +135,8 @@ class SuspectsMachine(RuleBasedStateMachine):
         for document in DOCUMENTS:
             entry = self.world.entry(document)
             if entry is not None and entry.state is DocumentState.QUARANTINED:
-                suspicion = self.world.state.ledger.suspicions([document])[document]
-                assert suspicion.reason == entry.reason
-                assert self.lone_crashes[document, suspicion.fingerprint] >= CRASHES_TO_QUARANTINE
+                assert document in self.world.state.ledger.suspicions([document])
+                assert max(count for (of, _), count in self.lone_crashes.items() if of == document) >= CRASHES_TO_QUARANTINE
 
     def teardown(self) -> None:
         self._converge(lambda: any(self.world.state.ledger.outstanding()))

@@ -31,7 +31,7 @@ def connect_elasticsearch(settings: Settings) -> ElasticsearchLexicalStore:
     urls = [urlsplit(url) for url in (settings.elasticsearch_url or "").split(",")]
     context = _tls_context(settings.elasticsearch_ca_file) if any(url.scheme == "https" for url in urls) else None
     client = Elasticsearch(
-        [node_of(url, context, settings.elasticsearch_ca_file) for url in urls],
+        [node_of(url, context) for url in urls],
         node_class=PlainNode,
         api_key=settings.elasticsearch_api_key,
         basic_auth=None if settings.elasticsearch_api_key else login_of(urls),
@@ -50,7 +50,7 @@ def connect_elasticsearch(settings: Settings) -> ElasticsearchLexicalStore:
     return ElasticsearchLexicalStore(connection, version)
 
 
-def node_of(url: SplitResult, context: ssl.SSLContext | None, ca_file: str | None) -> NodeConfig:
+def node_of(url: SplitResult, context: ssl.SSLContext | None) -> NodeConfig:
     """One server as the client wants it."""
     return NodeConfig(
         scheme=url.scheme,
@@ -59,7 +59,6 @@ def node_of(url: SplitResult, context: ssl.SSLContext | None, ca_file: str | Non
         path_prefix=url.path.rstrip("/"),
         connections_per_node=_CONNECTIONS_PER_NODE,
         ssl_context=context if url.scheme == "https" else None,
-        ca_certs=ca_file if url.scheme == "https" else None,
     )
 
 

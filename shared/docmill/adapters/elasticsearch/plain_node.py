@@ -8,8 +8,9 @@ import re
 from typing import TYPE_CHECKING, Final
 
 import structlog
-from elastic_transport import HttpHeaders, Urllib3HttpNode
+from elastic_transport import HttpHeaders, NodeConfig, Urllib3HttpNode
 from elastic_transport.client_utils import DEFAULT, DefaultType
+from urllib3 import HTTPSConnectionPool
 
 if TYPE_CHECKING:
     from elastic_transport._node import NodeApiResponse
@@ -21,6 +22,12 @@ _MEDIA_TYPE_HEADERS: Final = ("accept", "content-type")
 
 class PlainNode(Urllib3HttpNode):
     """A connection to one server, without versioned media types; the server's warnings go to the log instead of to ``warnings``."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        if config.ssl_context is not None and isinstance(self.pool, HTTPSConnectionPool):
+            # The context says whom to trust; the client would add the authorities that it ships.
+            self.pool.ca_certs = None
 
     def perform_request(
         self,

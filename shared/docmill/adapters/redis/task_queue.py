@@ -7,7 +7,7 @@ from typing import Final
 
 import redis
 from celery import Celery
-from kombu.exceptions import OperationalError
+from kombu.exceptions import BatchPublishError, OperationalError  # type: ignore[attr-defined]  # newer than the stubs
 
 from docmill.adapters.redis.celery_app import QUEUES, TASK_NAME
 from docmill.domain.errors import StoreDown
@@ -47,7 +47,7 @@ class CeleryTaskQueue:
                         producer=producer,
                         ignore_result=True,
                     )
-        except (OperationalError, redis.RedisError, OSError) as error:
+        except (OperationalError, BatchPublishError, redis.RedisError, OSError) as error:
             raise StoreDown(f"the broker does not answer: {error}") from error
 
     def depth(self) -> QueueDepth:
