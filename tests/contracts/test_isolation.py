@@ -89,11 +89,11 @@ def test_a_crash_says_how_the_process_ended(processes: ProcessIsolation, content
 
 def test_a_document_that_hangs_is_ended_when_its_time_is_over(processes: ProcessIsolation) -> None:
     before = set(children_of(os.getpid()))
-    started: list[float] = []
-    with pytest.raises(Crashed, match="not done after 60 s"), processes.alone(nothing, lambda: next(times), fresh=True) as alone:
-        times = iter([60.0, 60.0, 60.0, 0.0])
-        started.append(pid_of_the_child(before))
-        alone.load("a.txt", HANGS)
+    times = iter([60.0, 60.0, 60.0, 0.0])
+    with processes.alone(nothing, lambda: next(times), fresh=True) as alone:
+        assert pid_of_the_child(before)
+        with pytest.raises(Crashed, match="not done after 60 s"):
+            alone.load("a.txt", HANGS)
     assert set(children_of(os.getpid())) == before
 
 
@@ -105,9 +105,10 @@ def test_a_document_that_hangs_is_given_up_at_once_when_its_worker_stops(process
             raise Superseded("the process is stopping")
 
     before = set(children_of(os.getpid()))
-    with pytest.raises(Superseded), processes.alone(check, a_minute, fresh=True) as alone:
+    with processes.alone(check, a_minute, fresh=True) as alone:
         threading.Timer(0.2, stopping.set).start()
-        alone.load("a.txt", HANGS)
+        with pytest.raises(Superseded):
+            alone.load("a.txt", HANGS)
     assert set(children_of(os.getpid())) == before
 
 
@@ -115,9 +116,8 @@ def test_a_document_that_waits_for_a_place_is_given_up_when_its_worker_stops(pro
     def check() -> None:
         raise Superseded("the process is stopping")
 
-    with processes.alone(nothing, a_minute, fresh=False):
-        with pytest.raises(Superseded), processes.alone(check, a_minute, fresh=False):
-            pass
+    with processes.alone(nothing, a_minute, fresh=False), pytest.raises(Superseded), processes.alone(check, a_minute, fresh=False):
+        pass
 
 
 def test_a_child_that_ended_while_it_was_idle_is_replaced(processes: ProcessIsolation) -> None:

@@ -137,7 +137,7 @@ def test_a_stop_while_a_document_hangs_alone_is_quick_and_counts_for_nothing(tmp
         second.kill()
     for _ in range(2):
         with folder.docmill() as running:
-            running.wait_until(lambda: isolated(running), "the document to be alone")  # noqa: B023
+            running.wait_until(lambda: isolated(running), "the document to be alone")
             assert running.stop() == 4
             assert "document_crashed" not in running.said
     folder.deadly.write_text("# Harmless\n")

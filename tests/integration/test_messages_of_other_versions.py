@@ -1,4 +1,4 @@
-"""A rolling upgrade: workers understand the messages of the version before and after theirs, which wait in the queue while they are exchanged."""
+"""A rolling upgrade: workers understand the messages of the versions beside theirs, which wait while workers are exchanged."""
 
 import json
 from base64 import b64decode, b64encode

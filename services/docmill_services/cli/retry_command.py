@@ -27,10 +27,8 @@ def retry(
     origin = origin_to_ask(config, data_dir)
     configuration = configuration_of(origin)
     body: dict[str, Any] = {}
-    if path is None and kb is None:
-        names = [one.name for one in configuration.knowledge_bases]
-    else:
-        names = [knowledge_base_name(configuration, kb)]
+    everywhere = path is None and kb is None
+    names = [one.name for one in configuration.knowledge_bases] if everywhere else [knowledge_base_name(configuration, kb)]
     if path is not None:
         specification = next(one for one in configuration.knowledge_bases if one.name == names[0])
         body = {"document_ids": [document_id_of(path_meant(path, specification.base_folder), specification.base_folder)]}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from docmill.domain.registry import Lane
+from docmill.domain.registry import Lane, TaskMessage
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
 
@@ -51,6 +51,8 @@ class Pump:
     idle_seconds: float = 30.0
     _short: _Lasting = field(default_factory=_Lasting, init=False)
     _idle: _Lasting = field(default_factory=_Lasting, init=False)
+    #: What waited when messages began to be short: an entry that was made since may have its message still to come.
+    _suspected: frozenset[TaskMessage] = field(default=frozenset(), init=False)
 
     def turn(self) -> int:
         """One look at every ledger; returns how many messages were sent again.
@@ -77,18 +79,19 @@ class Pump:
         missing = sum(waiting.values()) - depth.total
         idle = sum(waiting.values()) > 0 and depth.total == depth.unacknowledged and not any(busy for _, busy in before.values())
         now = self.monotonic()
+        if missing > 0 and self._short.since is None:
+            self._suspected = frozenset(one for state in self.led().values() for one in state.ledger.oldest_waiting(_RESEND_LIMIT))
         is_short = self._short.lasted(missing > 0, now, self.patience_seconds)
         if self._idle.lasted(idle, now, self.idle_seconds):
-            missing = sum(waiting.values())
-        elif not is_short:
-            return 0
-        self._short, self._idle = _Lasting(), _Lasting()
-        return self._resend_oldest(missing, waiting)
+            return self._resend_oldest(sum(waiting.values()), waiting, lambda message: True)
+        return self._resend_oldest(missing, waiting, self._suspected.__contains__) if is_short else 0
 
-    def _resend_oldest(self, missing: int, waiting: Mapping[str, int]) -> int:
+    def _resend_oldest(self, missing: int, waiting: Mapping[str, int], is_lost: Callable[[TaskMessage], bool]) -> int:
+        self._short, self._idle = _Lasting(), _Lasting()
         sent = 0
         for name, state in self.led().items():
-            messages = state.ledger.oldest_waiting(min(missing - sent, waiting[name], _RESEND_LIMIT))
+            oldest = state.ledger.oldest_waiting(min(missing - sent, waiting[name], _RESEND_LIMIT))
+            messages = [message for message in oldest if is_lost(message)]
             if messages:
                 self.tasks.send(messages, Lane.BULK)
                 _log.warning("documents_sent_again", knowledge_base=name, count=len(messages), reason="message lost")

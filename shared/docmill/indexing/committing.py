@@ -10,18 +10,24 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import structlog
 
 from docmill.domain.chunks import ChunkRecord
 from docmill.domain.errors import DocmillError, StoreDown, StoreRejected
-from docmill.domain.registry import Commit, Intent, Lane, TaskMessage
+from docmill.domain.registry import Attempt, Commit, Intent, Lane, TaskMessage
+from docmill.indexing.giving_back import give_back
 from docmill.indexing.leasekeeping import LeaseKeeper
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
 from docmill.ports.stores import ChunkStore
 
 _log = structlog.get_logger(__name__)
+#: What came of a document that a store which is out could not take.
+POSTPONED: Final = "postponed"
+#: A worker rests so long after a store was out.
+OUTAGE_PAUSE_SECONDS: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +52,11 @@ def commit_together(
 ) -> dict[int, str]:
     """Writes and commits documents of one knowledge base.
 
-    What cannot be written while ``stopping`` has not failed: its lease runs out, and the next start goes on with it.
+    What cannot be written while ``stopping`` has not failed: it is given back at the end, and the next start goes on with it. What cannot
+    be written since a store is out has not failed either: it is given back at once.
 
     Returns:
-        By generation, what came of it: ``committed``, ``superseded``, or the reason of its failure.
+        By generation, what came of it: ``committed``, ``superseded``, ``postponed``, or the reason of its failure.
 
     Raises:
         StoreDown: the registry does not answer; leases will run out and the ledger sends the documents again.
@@ -57,13 +64,22 @@ def commit_together(
     outcomes: dict[int, str] = {}
     alive = _record_intents(prepared, state, outcomes)
     failures = _write(alive)
+    postponed: list[Attempt] = []
     for item in alive:
-        reason = failures.get(item.commit.attempt.generation)
-        if reason is not None:
-            outcomes[item.commit.attempt.generation] = reason
-            if stopping():
-                continue
-            _send_next(tasks, [state.ledger.finish(item.commit.attempt, failed=reason).next_message])
+        attempt, error = item.commit.attempt, failures.get(item.commit.attempt.generation)
+        if error is None:
+            continue
+        is_out = isinstance(error, StoreDown)
+        outcomes[attempt.generation] = POSTPONED if is_out else _reason(error)
+        if stopping():
+            continue
+        if is_out:
+            postponed.append(attempt)
+        else:
+            _send_next(tasks, [state.ledger.finish(attempt, failed=_reason(error)).next_message])
+    if postponed:
+        _log.warning("documents_postponed", count=len(postponed), error=str(failures[postponed[0].generation]))
+        give_back(postponed, lambda _: state.ledger, tasks)
     written = [item for item in alive if item.commit.attempt.generation not in failures]
     results = state.registry.commit([item.commit for item in written]) if written else []
     for item, result in zip(written, results, strict=True):
@@ -82,38 +98,38 @@ def _record_intents(prepared: Sequence[Prepared], state: KnowledgeBaseState, out
     return [item for item in prepared if item.commit.attempt.generation not in refused]
 
 
-def _write(prepared: Sequence[Prepared]) -> dict[int, str]:
-    """Writes everything; returns the reason of each generation that could not be written."""
+def _write(prepared: Sequence[Prepared]) -> dict[int, DocmillError]:
+    """Writes everything; returns why, for each generation that could not be written."""
     stores: dict[str, ChunkStore] = {}
     by_index: defaultdict[str, list[ChunkRecord]] = defaultdict(list)
     for item in prepared:
         for write in item.writes:
             stores[write.index] = write.store
             by_index[write.index].extend(write.records)
-    failures: dict[int, str] = {}
+    failures: dict[int, DocmillError] = {}
     for index, records in by_index.items():
         store = stores[index]
         failures.update(_write_index(store, index, [record for record in records if record.generation not in failures]))
         try:
             store.refresh(index)
         except DocmillError as error:
-            failures.update({record.generation: _reason(error) for record in records})
+            failures.update({record.generation: error for record in records})
     return failures
 
 
-def _write_index(store: ChunkStore, index: str, records: Sequence[ChunkRecord]) -> dict[int, str]:
+def _write_index(store: ChunkStore, index: str, records: Sequence[ChunkRecord]) -> dict[int, DocmillError]:
     try:
         store.write(index, records)
     except StoreRejected as error:
         generations = {record.generation for record in records}
         if len(generations) == 1:
-            return dict.fromkeys(generations, _reason(error))
-        failures: dict[int, str] = {}
+            return dict.fromkeys(generations, error)
+        failures: dict[int, DocmillError] = {}
         for generation in generations:
             failures.update(_write_index(store, index, [record for record in records if record.generation == generation]))
         return failures
     except DocmillError as error:
-        return {record.generation: _reason(error) for record in records}
+        return {record.generation: error for record in records}
     return {}
 
 
@@ -228,13 +244,16 @@ class Committer:
             outcomes = commit_together(documents, self._state_of(knowledge_base), self._tasks, lambda: self._keeper.stopped)
             for item in documents:
                 outcome = outcomes[item.commit.attempt.generation]
-                if outcome not in ("committed", "superseded"):
+                if outcome not in ("committed", "superseded", POSTPONED):
                     _log.warning("document_failed", document_id=item.commit.attempt.document_id, reason=outcome)
         except DocmillError as error:
             _log.warning("documents_not_committed", count=len(documents), error=str(error), then="the ledger sends them again")
         except Exception:  # noqa: BLE001
             # The thread serves every document of the process: it outlives a defect, and the leases of this turn run out.
             _log.exception("commit_turn_failed", count=len(documents))
+        else:
+            if POSTPONED in outcomes.values():
+                self._keeper.pause(OUTAGE_PAUSE_SECONDS)
         finally:
             for item in documents:
                 self._keeper.let_go(item.commit.attempt)

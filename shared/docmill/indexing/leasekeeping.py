@@ -48,11 +48,16 @@ class LeaseKeeper:
     def stop(self) -> None:
         """Ends the renewing thread, and with it, at their next step, all attempts that are not handed over yet.
 
-        From now on nothing is let go: what has not ended when the process does can be given back. Does not wait long for a renewal that the registry does not answer.
+        From now on nothing is let go: what has not ended when the process does can be given back. Does not wait long for a renewal that
+        the registry does not answer.
         """
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join(_STOP_SECONDS)
+
+    def pause(self, seconds: float) -> None:
+        """Waits, while leases are being renewed; not when the process is stopping."""
+        self._stopping.wait(seconds)
 
     def hold(self, attempt: Attempt) -> None:
         """Renews the lease of ``attempt`` from now on."""

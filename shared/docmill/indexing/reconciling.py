@@ -7,11 +7,12 @@ import structlog
 
 from docmill.domain.chunks import ChunkRecord
 from docmill.domain.documents import fingerprint_of
-from docmill.domain.errors import DocmillError, DocumentDeadlineExceeded, DocumentSkipped, Superseded
+from docmill.domain.errors import DocmillError, DocumentDeadlineExceeded, DocumentSkipped, StoreDown, Superseded
 from docmill.domain.knowledge_bases import StrategyKind, StrategySpec
 from docmill.domain.registry import CRASHES_TO_QUARANTINE, Attempt, Commit, CommitResult, DocumentState, Lane, Suspicion, TaskMessage
-from docmill.indexing.committing import Prepared, Write
+from docmill.indexing.committing import OUTAGE_PAUSE_SECONDS, Prepared, Write
 from docmill.indexing.embedding import TEXTS_A_CALL, embed_records
+from docmill.indexing.giving_back import give_back
 from docmill.indexing.handling import Handling, handling_alone, handling_here
 from docmill.indexing.leasekeeping import LeaseKeeper
 from docmill.indexing.preparing import Chunker, records_by_strategy
@@ -51,6 +52,8 @@ class Reconciler:
     def reconcile(self, message: TaskMessage) -> None:
         """Begins an attempt and ends it, or hands it to the committer; does nothing for a message that the ledger does not know.
 
+        While a store is out a document has not failed: it is given back after a pause.
+
         Raises:
             StoreDown: the registry does not answer; the ledger sends the document again.
         """
@@ -66,6 +69,11 @@ class Reconciler:
                 handed_over = True
         except Superseded:
             _log.debug("attempt_superseded", document_id=attempt.document_id, generation=attempt.generation)
+        except StoreDown as error:
+            _log.warning("document_postponed", document_id=attempt.document_id, error=str(error))
+            self.keeper.pause(OUTAGE_PAUSE_SECONDS)
+            if not self.keeper.stopped:
+                give_back([attempt], lambda _: self.state.ledger, self.tasks)
         except DocmillError as error:
             if self.keeper.stopped:
                 return  # what fails while the process closes its stores says nothing of the document
@@ -153,8 +161,8 @@ class _Preparation:
         except Crashed as crash:
             _log.warning("document_crashed", document_id=self._attempt.document_id, crashes_before=suspicion.crashes, how=str(crash))
             reason = (
-                f"{DocumentState.QUARANTINED}: {CRASHES_TO_QUARANTINE} times in a row the process in which it was worked on alone has ended; "
-                f"the last time {crash}. It is left alone until the file changes, or until: docmill retry"
+                f"{DocumentState.QUARANTINED}: {CRASHES_TO_QUARANTINE} times in a row the process in which it was worked on alone has "
+                f"ended; the last time {crash}. It is left alone until the file changes, or until: docmill retry"
             )
             self._reconciler.end(ledger.crashed(self._attempt, fingerprint, stat=content.stat, reason=reason), self._attempt.lane)
             return None

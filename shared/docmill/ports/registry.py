@@ -237,7 +237,7 @@ class RunLedger(Protocol):
         """Notes that a document ended the process in which it ran alone, only while the lease is the attempt's own.
 
         The first times its lease is released and it waits again, with the same ticket, whose message is returned. The
-        ``CRASHES_TO_QUARANTINE``-th time in a row that this content did so ends the attempt as ``finish`` does: the document's entry becomes
+        ``CRASHES_TO_QUARANTINE``-th time in a row that this content did so ends the attempt as ``finish`` does: its entry becomes
         QUARANTINED in every index set that is served or has entries, and its live version stays.
 
         Args:
@@ -251,7 +251,7 @@ class RunLedger(Protocol):
     def give_back(self, attempts: Sequence[Attempt]) -> list[TaskMessage]:
         """Releases the leases of attempts that their worker does not finish since it stops; their documents are no suspects for that.
 
-        Each waits again, with the same ticket; the messages are returned, in order. An attempt that has ended or lost its lease is left out.
+        Each waits again, with the same ticket; the messages are returned, in order. What has ended or lost its lease is left out.
         """
         ...
 

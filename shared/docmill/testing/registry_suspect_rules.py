@@ -92,7 +92,9 @@ class SuspectRules(StateContract):
         ],
         ids=["finished", "unchanged", "committed", "gone"],
     )
-    def test_a_suspect_that_ends_well_is_innocent(self, state: StateUnderTest, end: Callable[[StateUnderTest, Attempt], CommitResult]) -> None:
+    def test_a_suspect_that_ends_well_is_innocent(
+        self, state: StateUnderTest, end: Callable[[StateUnderTest, Attempt], CommitResult]
+    ) -> None:
         attempt = suspect(state, "a.md")
         crashed = crash(state, attempt).next_message
         assert crashed is not None
@@ -201,9 +203,7 @@ class SuspectRules(StateContract):
         assert state.registry.counts(SERVED) == ({DocumentState.LIVE: 1}, {"words": 2})
 
     @pytest.mark.parametrize(("words", "expected"), [(2, DocumentState.LIVE), (0, DocumentState.EMPTY)])
-    def test_a_file_that_is_again_what_is_live_ends_a_quarantine(
-        self, state: StateUnderTest, words: int, expected: DocumentState
-    ) -> None:
+    def test_a_file_that_is_again_what_is_live_ends_a_quarantine(self, state: StateUnderTest, words: int, expected: DocumentState) -> None:
         state.commit_new("a.md", "f1", words=words)
         quarantine(state, "a.md")
         state.ledger.finish(state.begin("a.md"), unchanged={SERVED: "f1"}, stat="7.7")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from docmill.domain.chunks import ChunkRecord
-from docmill.domain.errors import DiskFull, DocmillError, StoreDown, StoreRejected
+from docmill.domain.errors import DiskFull, StoreDown, StoreRejected
 from docmill.domain.registry import DocumentState, Lane
 from docmill.ports.state import KnowledgeBaseState
 from support.failing import Failing
@@ -105,9 +105,9 @@ def test_what_the_first_store_rejected_is_not_written_to_the_second(world: Break
     assert {generation.document_id for generation in world.lexical.generations(world.target.index("words"))} == {"a.md"}
 
 
-@pytest.mark.parametrize("error", [StoreDown("no answer"), DiskFull("no room")])
 @pytest.mark.parametrize("method", ["write", "refresh"])
-def test_a_store_that_fails_fails_the_whole_turn_with_its_reason(world: BreakableWorld, method: str, error: DocmillError) -> None:
+def test_a_store_that_fails_fails_the_whole_turn_with_its_reason(world: BreakableWorld, method: str) -> None:
+    error = DiskFull("no room")
     world.breakable_lexical.fail(method, error)
     world.prepare("a.md", "b.md")
     reason = f"{error.code}: {error}"
@@ -116,11 +116,36 @@ def test_a_store_that_fails_fails_the_whole_turn_with_its_reason(world: Breakabl
     assert world.state.ledger.outstanding() == (0, 0)
 
 
+@pytest.mark.parametrize("method", ["write", "refresh"])
+def test_documents_that_meet_a_store_which_is_out_are_postponed_and_have_not_failed(world: BreakableWorld, method: str) -> None:
+    world.breakable_lexical.fail(method, StoreDown("no answer"))
+    world.prepare("a.md", "b.md")
+    assert world.outcomes() == {"a.md": "postponed", "b.md": "postponed"}
+    assert world.entry("a.md") is None
+    assert world.state.ledger.outstanding() == (2, 0)
+    world.breakable_lexical.mend()
+    world.work()
+    assert world.state_of("a.md") == world.state_of("b.md") == (DocumentState.LIVE, "")
+    assert world.state.ledger.outstanding() == (0, 0)
+
+
+def test_a_document_that_meets_a_store_which_is_out_before_it_is_prepared_is_postponed_too(world: BreakableWorld) -> None:
+    world.keeper.pause = lambda seconds: None  # type: ignore[method-assign]  # nothing is waited for here
+    world.breakable_vectors.fail("vectors_of", StoreDown("no answer"))
+    world.enqueue("a.md")
+    world.reconciler().reconcile(world.tasks.take())
+    assert world.entry("a.md") is None
+    assert world.state.ledger.outstanding() == (1, 0)
+    world.breakable_vectors.mend()
+    world.work()
+    assert world.state_of("a.md") == (DocumentState.LIVE, "")
+
+
 def test_a_failed_change_leaves_the_old_version_live(world: BreakableWorld) -> None:
     world.prepare("a.md")
     world.commit()
     world.source.put("a.md", "new text")
-    world.breakable_vectors.fail("write", StoreDown("no answer"))
+    world.breakable_vectors.fail("write", DiskFull("no room"))
     world.prepare("a.md")
     world.commit()
     assert world.live_texts("a.md")["dense"] == ["text of a.md", "shared"]

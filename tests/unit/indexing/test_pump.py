@@ -113,6 +113,15 @@ def test_documents_that_only_wait_are_not_sent_again_however_long(pumping: Pumpi
         assert pumping.pump.turn() == 0
 
 
+def test_entries_whose_messages_are_still_being_sent_at_every_look_are_not_sent_again(pumping: Pumping) -> None:
+    for number in range(5):
+        pumping.states["first"].ledger.enqueue([f"document {number}"], Lane.BULK)
+        assert pumping.pump.turn() == 0
+        message = pumping.states["first"].ledger.oldest_waiting(1)[0]
+        assert pumping.states["first"].ledger.begin(message, 1e9) is not None
+        pumping.clock.now += PATIENCE
+
+
 def test_the_patience_begins_anew_when_nothing_was_missing_meanwhile(pumping: Pumping) -> None:
     pumping.enqueue("first", "a")
     message = pumping.queue.messages.pop()

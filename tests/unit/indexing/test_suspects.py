@@ -65,7 +65,7 @@ def test_a_document_that_ends_its_process_three_times_is_quarantined(world: Worl
     )
     assert state_of(world, "b.md") is DocumentState.LIVE
     assert sum(world.state.ledger.outstanding()) == 0
-    assert world.keeper.in_work() == 0
+    assert world.keeper.held() == []
 
 
 def test_after_a_crash_a_document_gets_a_process_that_worked_on_nothing_before(world: World) -> None:

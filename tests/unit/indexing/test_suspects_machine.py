@@ -171,6 +171,11 @@ def test_deadly_documents_are_quarantined_and_no_other_ever_is() -> None:
     run_state_machine_as_test(  # type: ignore[no-untyped-call]  # hypothesis's own
         SuspectsMachine,
         settings=settings(
-            max_examples=150, stateful_step_count=50, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
+            max_examples=150,
+            stateful_step_count=50,
+            deadline=None,
+            database=None,
+            derandomize=True,
+            suppress_health_check=list(HealthCheck),
         ),
     )

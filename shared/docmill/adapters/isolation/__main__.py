@@ -1,4 +1,4 @@
-"""``python -m docmill.adapters.isolation THREADS``: a child that works on documents; it ends with its standard input, or when it is idle."""
+"""``python -m docmill.adapters.isolation THREADS``: a child that works on documents. It ends with its standard input, or when idle."""
 
 import contextlib
 import os

@@ -120,9 +120,7 @@ class RedisLedger:
         if not document_ids:
             return {}
         found: list[bytes | None] = self._scripts.any_items("suspicions", one_a_line(document_ids))
-        return {
-            name: unpack_suspicion(packed.decode()) for name, packed in zip(document_ids, found, strict=True) if packed is not None
-        }
+        return {name: unpack_suspicion(packed.decode()) for name, packed in zip(document_ids, found, strict=True) if packed is not None}
 
     def resend_expired(self, limit: int, *, suspects: bool = True) -> list[TaskMessage]:
         """See ``RunLedger.resend_expired``."""
