@@ -8,6 +8,7 @@ BENCHMARKS = {
     "embedding": "Local embedding models",
     "chunking": "Chunking",
     "indexing": "Indexing",
+    "freezing": "Freezing",
     "query": "Queries",
     "startup": "Starts",
 }

@@ -131,6 +131,16 @@ def test_a_child_that_ended_while_it_was_idle_is_replaced(processes: ProcessIsol
         assert alone.load("a.txt", b"text").text == "text"
 
 
+def test_a_child_that_has_nothing_to_do_is_ended_after_a_while() -> None:
+    before = set(children_of(os.getpid()))
+    isolation = ProcessIsolation(embedding_threads=1, idle_seconds=0.2)
+    for _ in range(2):
+        with isolation.alone(nothing, a_minute, fresh=False) as alone:
+            alone.load("a.txt", b"text")
+            assert pid_of_the_child(before)
+        wait_until(lambda: set(children_of(os.getpid())) == before, "the child to end")
+
+
 def test_a_child_does_not_import_from_the_folder_in_which_docmill_was_started(
     processes: ProcessIsolation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

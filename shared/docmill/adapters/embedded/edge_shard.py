@@ -45,7 +45,8 @@ _log = structlog.get_logger(__name__)
 
 #: The engine makes files of up to 32 MB at once (log segments, payload pages), several in a bad moment.
 MIN_FREE_BYTES: Final = 192 * 1024 * 1024
-#: After so many changed points, what the log holds is written to its place, which frees the log's files.
+#: After so many changed points, what the log holds is written to its place, which frees the log's files. The engine waits some sixty times
+#: for the disk then, with the interpreter's lock: so the files are written back before, without it.
 POINTS_PER_FLUSH: Final = 5_000
 #: No graph is ever built: exact search over 50,000 x 384 takes 3 to 5 ms; building a graph freezes the interpreter for many seconds.
 _OPTIMIZERS: Final = EdgeOptimizersConfig(indexing_threshold=1_000_000_000)
@@ -107,13 +108,13 @@ class Shard:
         operation = UpdateOperation.upsert_points(points)
         with self._open_engine() as engine:
             engine.update(operation)
-            self._flush_sometimes(engine, len(points))
+        self._flush_sometimes(len(points))
 
     def delete(self, point_ids: Sequence[str]) -> None:
         """Removes points by id; what is not there is no error."""
         with self._open_engine() as engine:
             engine.update(UpdateOperation.delete_points([*point_ids]))
-            self._flush_sometimes(engine, len(point_ids))
+        self._flush_sometimes(len(point_ids))
 
     def query(self, request: QueryRequest) -> list[ScoredPoint]:
         """Points with their scores, best first, with as much of them as ``request`` asks for."""
@@ -154,16 +155,35 @@ class Shard:
                 raise StoreDown(f"the index in {self._folder} is closed")
             yield self._engine
 
-    def _flush_sometimes(self, engine: EdgeShard, points: int) -> None:
-        self._changed_points += points
-        if self._changed_points >= POINTS_PER_FLUSH:
+    def _flush_sometimes(self, points: int) -> None:
+        with self._lock:
+            self._changed_points += points
+            if self._changed_points < POINTS_PER_FLUSH:
+                return
             self._changed_points = 0
+        with engine_errors(str(self._folder)):
+            _write_back(self._folder)
+        with self._open_engine() as engine:
             engine.flush()
 
 
 def scored_ids(points: Sequence[ScoredPoint]) -> list[tuple[UUID, float]]:
     """Ids and scores; the engine's ids are UUIDs, since all that is written has such an id."""
     return [(cast("UUID", point.id), point.score) for point in points]
+
+
+def _write_back(folder: Path) -> None:
+    """Lets the kernel write what was changed in the files of ``folder``, and waits for it; other threads go on meanwhile."""
+    for home, _, names in os.walk(folder):
+        for name in names:
+            try:
+                file = os.open(os.path.join(home, name), os.O_RDONLY)
+            except FileNotFoundError:
+                continue  # the engine needed it no longer
+            try:
+                os.fsync(file)
+            finally:
+                os.close(file)
 
 
 def _closed_mark(folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""``python -m docmill.adapters.isolation THREADS``: a child that works on documents. It ends with its standard input, or when idle."""
+"""``python -m docmill.adapters.isolation THREADS``: a child that works on documents until its standard input ends."""
 
 import contextlib
 import os

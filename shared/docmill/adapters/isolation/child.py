@@ -3,7 +3,6 @@
 import dataclasses
 import math
 import os
-import select
 import signal
 from typing import Any, Final
 
@@ -18,14 +17,13 @@ from docmill.domain.errors import DocmillError, DocumentSkipped
 from docmill.domain.knowledge_bases import Chunking, EmbeddingModelSpec
 from docmill.ports.models import EmbeddingModel
 
-_IDLE_SECONDS: Final = 10.0
 _READ_BYTES: Final = 1 << 20
 _CHUNKING: Final = TypeAdapter(Chunking)
 _SPECIFICATION: Final = TypeAdapter(EmbeddingModelSpec)
 
 
 def serve(requests: int, answers: int, threads: int) -> None:
-    """Answers until ``requests`` ends, or nothing was asked for a while.
+    """Answers until ``requests`` ends.
 
     Args:
         requests: a descriptor to read frames from.
@@ -33,10 +31,7 @@ def serve(requests: int, answers: int, threads: int) -> None:
         threads: of a local embedding model.
     """
     reader, work = FrameReader(), _Work(threads)
-    while select.select([requests], [], [], _IDLE_SECONDS)[0]:
-        data = os.read(requests, _READ_BYTES)
-        if not data:
-            return
+    while data := os.read(requests, _READ_BYTES):
         reader.feed(data)
         while (found := reader.take()) is not None:
             _write(answers, work.answer(*found))

@@ -1,6 +1,7 @@
 """The ``Isolation`` port with child processes: a few at most, each kept for the next document while it is well."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -31,18 +32,21 @@ SecondsLeft = Callable[[], float]
 
 
 class ProcessIsolation:
-    """Children of this process. They end by themselves when they are idle, and with this process."""
+    """Children of this process, however it ends; they are ended when they have been idle for a while."""
 
-    def __init__(self, *, embedding_threads: int, most: int = 2) -> None:
+    def __init__(self, *, embedding_threads: int, most: int = 2, idle_seconds: float = 10.0) -> None:
         """Nothing is started before a document needs it.
 
         Args:
             embedding_threads: of a local model in a child.
             most: children at a time; further documents wait.
+            idle_seconds: how long a child is kept for a next document.
         """
         self._embedding_threads = embedding_threads
         self._places = threading.BoundedSemaphore(most)
-        self._idle: list[Child] = []
+        self._idle_seconds = idle_seconds
+        self._idle: list[tuple[Child, float]] = []
+        self._timer: threading.Timer | None = None
         self._closed = False
         self._lock = threading.Lock()
 
@@ -65,16 +69,18 @@ class ProcessIsolation:
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
-        for child in idle:
+            if self._timer is not None:
+                self._timer.cancel()
+        for child, _ in idle:
             child.end()
 
     def _child(self, check: Check, *, fresh: bool) -> Child:
-        """One that answers; which one that was kept may have ended, since it was idle, until the moment at which it is asked."""
+        """One that answers: one that was kept may have ended meanwhile."""
         while not fresh:
             with self._lock:
                 if not self._idle:
                     break
-                child = self._idle.pop()
+                child, _ = self._idle.pop()
             try:
                 child.ask({"do": "answer"}, check=check, seconds_left=lambda: _START_SECONDS)
             except Crashed:
@@ -90,9 +96,26 @@ class ProcessIsolation:
     def _put_back(self, child: Child) -> None:
         with self._lock:
             if child.alive and not self._closed:
-                self._idle.append(child)
+                self._idle.append((child, time.monotonic()))
+                self._end_idle_later()
                 return
         child.end()
+
+    def _end_idle_later(self) -> None:
+        if self._timer is None and self._idle:
+            self._timer = threading.Timer(self._idle_seconds, self._end_idle)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _end_idle(self) -> None:
+        with self._lock:
+            until = time.monotonic() - self._idle_seconds
+            ended = [child for child, since in self._idle if since <= until]
+            self._idle = [(child, since) for child, since in self._idle if since > until]
+            self._timer = None
+            self._end_idle_later()
+        for child in ended:
+            child.end()
 
 
 class _InChild:
