@@ -3,6 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DOCS ?= docs
 PORT ?= 8700
+JOBS ?= 3
 
 .PHONY: setup up test lint bench docs
 
@@ -19,7 +20,7 @@ up: setup
 	@trap : INT; $(BIN)/docmill up "$(DOCS)" --port "$(PORT)" || [ $$? -eq 4 ] # 4: ended by Ctrl-C
 
 test: setup
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup
 
 lint: setup
 	$(BIN)/ruff check

@@ -54,8 +54,6 @@ class EmbeddedService:
         Raises:
             AddressInUse: the port is taken.
         """
-        for opened in self.engine.knowledge_bases.values():
-            opened.state.registry.note(WATCHING, None)  # a producer that was killed left its note
         if host is not None:
             self._http = serve_engine(self.engine, host, port)
         self._origin.save(self.engine.data_folder.path)

@@ -141,8 +141,9 @@ class EmbeddedBackend:
 
 
 def end_interrupted_runs(engine: Engine) -> None:
-    """Ends the runs of a process that is no more; only while no producer of this data folder runs."""
+    """Ends the runs and the watching of a process that is no more; only while no producer of this data folder runs."""
     for opened in engine.knowledge_bases.values():
+        opened.state.registry.note(WATCHING, None)  # a producer that was killed left its note
         run = opened.state.ledger.current_run()
         if run is not None and not run.state.final:
             opened.state.ledger.end_run(run.id, RunState.CANCELLED, "interrupted: docmill was stopped")

@@ -37,7 +37,8 @@ TRIED: Final = {
     "its credential is missing": "test_a_missing_credential",
     "not_watching": "test_too_few_watches",
     "this key is not known": "test_an_error_in_the_configuration",
-    "DOCMILL_REDIS_URL is set": "test_a_server_is_configured",
+    "cannot be reached (": "test_a_server_that_does_not_answer",
+    "Processes of their own share servers": "test_a_process_without_servers",
     "has format": "test_a_data_folder_of_a_newer_version",
 }
 #: Nobody knows how to make docmill fail in a way that nobody foresaw.
@@ -247,10 +248,17 @@ def test_an_error_in_the_configuration(tmp_path: Path) -> None:
     said("this key is not known", ended.stderr)
 
 
-def test_a_server_is_configured(tmp_path: Path) -> None:
-    ended = docmill("up", one_file(tmp_path / "docs"), cwd=tmp_path, settings={"DOCMILL_REDIS_URL": "redis://127.0.0.1"})
+def test_a_server_that_does_not_answer(tmp_path: Path) -> None:
+    ended = docmill("up", one_file(tmp_path / "docs"), cwd=tmp_path, settings={"DOCMILL_REDIS_URL": "redis://127.0.0.1:1"})
+    assert ended.returncode == 3
+    said("cannot be reached (", ended.stderr)
+
+
+@pytest.mark.parametrize("verb", ["producer", "worker", "api"])
+def test_a_process_without_servers(tmp_path: Path, verb: str) -> None:
+    ended = docmill(verb, "--config", write_configuration(tmp_path / "docmill.yaml", one_file(tmp_path / "docs")), cwd=tmp_path)
     assert ended.returncode == 2
-    said("DOCMILL_REDIS_URL is set", ended.stderr)
+    said("Processes of their own share servers", ended.stderr)
 
 
 def test_a_data_folder_of_a_newer_version(tmp_path: Path) -> None:

@@ -49,7 +49,9 @@ def assert_clean(fleet: Fleet) -> None:
 
 def ask(method: str, url: str, body: Any = None) -> Any:
     content = None if body is None else json.dumps(body).encode()
-    with urllib.request.urlopen(urllib.request.Request(url, content, {"Content-Type": "application/json"}, method=method), timeout=30) as answer:
+    with urllib.request.urlopen(
+        urllib.request.Request(url, content, {"Content-Type": "application/json"}, method=method), timeout=30
+    ) as answer:
         return json.load(answer)
 
 

@@ -17,7 +17,7 @@ KEY = "a-key-of-24-characters-x"
 @pytest.fixture
 def url() -> Iterator[str]:
     library = Library()
-    server = serve(make_app({"library": LibraryBackend(library)}, KEY), "0.0.0.0", 0)  # noqa: S104
+    server = serve(make_app({"library": LibraryBackend(library)}, KEY), "0.0.0.0", 0)
     try:
         yield f"http://127.0.0.1:{server.port}"
     finally:
@@ -47,7 +47,7 @@ def test_whether_the_service_is_well_may_be_asked_without_the_key(url: str, path
 
 def test_without_a_key_only_this_machine_is_listened_to() -> None:
     with pytest.raises(ConfigurationError, match="DOCMILL_API_KEY"):
-        serve(make_app({}), "0.0.0.0", 0)  # noqa: S104
+        serve(make_app({}), "0.0.0.0", 0)
 
 
 def test_a_name_is_no_address_to_listen_on() -> None:

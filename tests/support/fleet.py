@@ -169,7 +169,8 @@ class Fleet:
 
     def verify(self, *arguments: str) -> dict[str, Any]:
         """What ``docmill verify --json`` prints."""
-        found = docmill("verify", "--json", "--config", self.configuration, *arguments, settings=self.settings, cwd=self.folder, seconds=120)
+        command = ("verify", "--json", "--config", self.configuration, *arguments)
+        found = docmill(*command, settings=self.settings, cwd=self.folder, seconds=120)
         assert found.returncode in (0, 1), found.stderr
         answer: dict[str, Any] = json.loads(found.stdout)
         return answer

@@ -103,7 +103,12 @@ def _of_configuration(configuration: Configuration) -> Iterator[Finding]:
 
 def _of_servers(settings: Settings) -> Iterator[Finding]:
     for server, said in check_servers(settings):
-        yield Finding(server, "failed" if isinstance(said, DocmillError) else "ok", str(said))
+        if isinstance(said, DocmillError):
+            yield Finding(server, "failed", str(said))
+        else:
+            yield Finding(server, "ok", said.description)
+            for warning in said.warnings:
+                yield Finding(server, "warning", warning)
 
 
 def _of_data_folder(data_dir: Path) -> Finding:

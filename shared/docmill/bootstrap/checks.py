@@ -1,7 +1,8 @@
 """Checks: each part that docmill stands on, tried by itself; what ``docmill doctor`` asks for."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import redis
@@ -17,7 +18,15 @@ from docmill.domain.errors import DocmillError, StoreDown
 from docmill.domain.knowledge_bases import EmbeddingModelSpec, Similarity
 
 
-def check_servers(settings: Settings) -> Iterator[tuple[str, str | DocmillError]]:
+@dataclass(frozen=True, slots=True)
+class ServerCheck:
+    """What a server said; ``warnings`` name what is set in a way that may lose data or time."""
+
+    description: str
+    warnings: Sequence[str] = ()
+
+
+def check_servers(settings: Settings) -> Iterator[tuple[str, ServerCheck | DocmillError]]:
     """Each server that ``settings`` name, with what it said or what went wrong."""
     if settings.redis_url is not None:
         yield "redis", _tried(lambda: _redis(settings))
@@ -27,32 +36,32 @@ def check_servers(settings: Settings) -> Iterator[tuple[str, str | DocmillError]
         yield "elasticsearch", _tried(lambda: _elasticsearch(settings))
 
 
-def _tried(check: Callable[[], str]) -> str | DocmillError:
+def _tried(check: Callable[[], ServerCheck]) -> ServerCheck | DocmillError:
     try:
         return check()
     except DocmillError as error:
         return error
 
 
-def _redis(settings: Settings) -> str:
-    from docmill.adapters.redis.connecting import connect_redis, describe_redis
+def _redis(settings: Settings) -> ServerCheck:
+    from docmill.adapters.redis.connecting import connect_redis, describe_redis, redis_warnings
 
     with connect_redis(settings) as client:
-        return describe_redis(client)
+        return ServerCheck(describe_redis(client), redis_warnings(client))
 
 
-def _qdrant(settings: Settings) -> str:
+def _qdrant(settings: Settings) -> ServerCheck:
     store = connect_vectors(settings)
     try:
-        return store.describe()
+        return ServerCheck(store.describe())
     finally:
         store.close()
 
 
-def _elasticsearch(settings: Settings) -> str:
+def _elasticsearch(settings: Settings) -> ServerCheck:
     store = connect_lexical(settings)
     try:
-        return store.describe()
+        return ServerCheck(store.describe())
     finally:
         store.close()
 
