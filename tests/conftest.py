@@ -8,6 +8,7 @@ import pytest
 _USES_ELASTICSEARCH: Final = frozenset({"elasticsearch_url", "running_fleet"})
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Gives them to one process of ``pytest -n``, and puts them first, since they take longest."""
     for item in items:

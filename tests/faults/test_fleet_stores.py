@@ -125,6 +125,7 @@ def test_documents_are_served_whole_while_another_index_set_is_built(tmp_path: P
         for _ in range(2):
             fleet.start("worker", "--threads", "2")
         fleet.write(names[3], 2, 3)
+        wait_until(lambda: [one["role"] for one in api.status()["index_sets"]] == ["served", "building"], "both sets in the status", 60)
         wait_until(lambda: api.search(names[0])["freshness"]["index_set"] != before, "the switch", 90, pause_seconds=0.2)
         wait_for_versions(api, names[3:4], 2)
         assert reader.broken == []

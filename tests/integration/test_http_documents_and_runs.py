@@ -37,6 +37,7 @@ def test_an_empty_knowledge_base_says_so(service: Service) -> None:
         "gate": [],
         "stores": {"words": {"ok": True}, "vectors": {"ok": True}},
         "watching": True,
+        "index_sets": [{"id": "set1", "role": "served", "documents": {}}],
     }
 
 

@@ -32,6 +32,9 @@ def _table(one: dict[str, Any]) -> Table:
     table.add_row("state", one["state"])
     table.add_row("documents", ", ".join(f"{count} {state}" for state, count in one["documents"].items() if count) or "none")
     table.add_row("chunks", ", ".join(f"{count} {name}" for name, count in one["chunks"].items()) or "none")
+    for index_set in one["index_sets"][1:]:  # the first one is what the rows above show
+        done = sum(index_set["documents"].values())
+        table.add_row("being built", f"{done} documents, in the form that the configuration has now ({index_set['id']})")
     run = one["run"]
     if run is not None:
         counters = ", ".join(f"{value} {name}" for name, value in sorted(run["counters"].items()) if value)

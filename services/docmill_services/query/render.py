@@ -27,7 +27,7 @@ from docmill_services.query.responses import (
     TraceReply,
     VerificationReply,
 )
-from docmill_services.query.status import document_counts, state_of, store_states
+from docmill_services.query.status import document_counts, index_sets_of, state_of, store_states
 
 
 def time_of(seconds: float | None) -> str | None:
@@ -132,6 +132,7 @@ def knowledge_base_reply(backend: Backend) -> KnowledgeBaseReply:
         gate=[_gate_reply(gate) for gate in backend.gates()],
         stores=store_states(backend),
         watching=backend.watching,
+        index_sets=index_sets_of(backend),
     )
 
 

@@ -158,6 +158,14 @@ class StoreReply(Reply):
     detail: str | None = None
 
 
+class IndexSetReply(Reply):
+    """One of the physical forms of a knowledge base: the one that queries read, or the one that will take its place."""
+
+    id: str
+    role: Literal["served", "building"]
+    documents: dict[str, int] = Field(description="By stored state; those that wait are in none.")
+
+
 class KnowledgeBaseReply(Reply):
     """A knowledge base and how it stands."""
 
@@ -171,6 +179,7 @@ class KnowledgeBaseReply(Reply):
     gate: list[GateReply]
     stores: dict[str, StoreReply]
     watching: bool
+    index_sets: list[IndexSetReply]
 
 
 class KnowledgeBasesReply(Reply):

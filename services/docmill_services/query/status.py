@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from docmill.domain.errors import DocmillError
 from docmill.domain.registry import DocumentState
 from docmill.domain.runs import Run, RunState
+from docmill.indexing.index_sets import BUILDING
 from docmill_services.query.backend import Backend
 from docmill_services.query.problems import without_folders
-from docmill_services.query.responses import KnowledgeBaseStateName, StoreReply
+from docmill_services.query.responses import IndexSetReply, KnowledgeBaseStateName, StoreReply
 
 #: The states that people see; ``gone`` is none of them.
 SHOWN_STATES: Final = tuple(state for state in DocumentState if state is not DocumentState.GONE)
@@ -48,6 +49,22 @@ def state_of(counts: Counts, run: Run | None) -> KnowledgeBaseStateName:
     if counts.documents[DocumentState.LIVE.value] > 0:
         return "ready"
     return "indexing" if counts.documents[DocumentState.PENDING.value] > 0 else "empty"
+
+
+def index_sets_of(backend: Backend) -> list[IndexSetReply]:
+    """The served index set and the one being built, as far as there are any; raises ``StoreDown``."""
+    served, building = backend.registry.position().index_set, backend.registry.noted(BUILDING)
+    roles: dict[str, Literal["served", "building"]] = {}
+    if served is not None:
+        roles[served] = "served"
+    if building is not None:
+        roles.setdefault(building, "building")
+    found = []
+    for index_set, role in roles.items():
+        stored, _ = backend.registry.counts(index_set)
+        documents = {state.value: stored[state] for state in SHOWN_STATES if stored.get(state)}
+        found.append(IndexSetReply(id=index_set, role=role, documents=documents))
+    return found
 
 
 def store_states(backend: Backend) -> dict[str, StoreReply]:
