@@ -20,7 +20,7 @@ up: setup
 	@trap : INT; $(BIN)/docmill up "$(DOCS)" --port "$(PORT)" || [ $$? -eq 4 ] # 4: ended by Ctrl-C
 
 test: setup
-	$(BIN)/pytest -n $(JOBS) --dist loadgroup
+	$(BIN)/pytest -n $(JOBS) --dist loadfile
 
 lint: setup
 	$(BIN)/ruff check
