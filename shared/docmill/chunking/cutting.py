@@ -84,14 +84,15 @@ class _Cutter:
         self._block_starts = [block.start for block in blocks]
 
     def cut(self, start: int) -> list[tuple[int, int]]:
-        pieces = []
-        done = start
+        pieces: list[tuple[int, int]] = []
+        done = covered = start
         start = self._next_visible(start)
         while start < self._end:
             done = self._end if self._end - start <= self._size else self._best_end(start, done)
-            visible = len(self._text[start:done].rstrip())
-            if visible:
-                pieces.append((start, start + visible))
+            visible_end = start + len(self._text[start:done].rstrip())
+            if visible_end > max(start, covered):  # else it would hold nothing, or only what is repeated
+                pieces.append((start, visible_end))
+                covered = visible_end
             following = self._next_visible(done)
             start = following if following >= self._end else self._overlapping_start(start, done, following)
         return pieces

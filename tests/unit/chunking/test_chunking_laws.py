@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from docmill.chunking import chunk
@@ -33,6 +33,7 @@ boundaries_of_all_kinds = st.sampled_from([PROSE, CODE, ANYWHERE])
 
 
 @given(texts, st.integers(1, 120), st.integers(0, 150), boundaries_of_all_kinds)
+@example("def f():\n    return 1\n\n", 8, 1, PROSE)  # the second piece would end in its overlap
 @settings(max_examples=300)
 def test_pieces_cover_all_visible_text_in_order_within_the_bounds(text: str, size: int, overlap: int, boundaries: Boundaries) -> None:
     pieces = cut(text, 0, len(text), size=size, overlap=overlap, boundaries=boundaries, blocks=outline_of(text).blocks)
