@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import structlog
 
-from docmill.bootstrap import Owner
+from docmill.bootstrap import Engine, Owner
 from docmill.domain.errors import DocmillError, ServiceDown, StoreDown
 from docmill.domain.runs import Run, RunState
 from docmill.indexing.index_sets import WATCHING
 from docmill.indexing.sweeping import sweep_safely
-from docmill_services.embedded_backend import end_interrupted_runs, serve_engine
+from docmill_services.engine_backend import serve_engine
 from docmill_services.origin import Origin
 from docmill_services.producer_process import ProducerProcess
 from docmill_services.query.serve import RunningServer
@@ -180,3 +180,12 @@ class EmbeddedService:
             began = time.monotonic()
             self._producer = self._start_producer()
             self._producer.serve(self.engine.unix_socket)
+
+
+def end_interrupted_runs(engine: Engine) -> None:
+    """Ends the runs and the watching of a process that is no more; only while no producer of this data folder runs."""
+    for opened in engine.knowledge_bases.values():
+        opened.state.registry.note(WATCHING, None)  # a producer that was killed left its note
+        run = opened.state.ledger.current_run()
+        if run is not None and not run.state.final:
+            opened.state.ledger.end_run(run.id, RunState.CANCELLED, "interrupted: docmill was stopped")

@@ -1,6 +1,7 @@
 """Origin: what a data folder was made for, so that other commands and the producer find the same configuration."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
@@ -20,17 +21,18 @@ class Origin:
     folder: Path | None = None
     name: str | None = None
 
-    def configuration(self, *, scan_interval_seconds: float) -> Configuration:
+    def configuration(self, *, scan_interval_seconds: float, environ: Mapping[str, str]) -> Configuration:
         """Reads it.
 
         Args:
             scan_interval_seconds: between full scans, for knowledge bases that do not say.
+            environ: the environment variables, for ``embedding_model: auto``.
 
         Raises:
             ConfigurationError: it is not there, or not valid.
         """
         if self.config is not None:
-            return load_configuration(self.config, scan_interval_seconds=scan_interval_seconds)
+            return load_configuration(self.config, scan_interval_seconds=scan_interval_seconds, environ=environ)
         if self.folder is None:
             raise ValueError("an origin has a configuration file or a folder")
         return configuration_for_folder(self.folder, name=self.name, scan_interval_seconds=scan_interval_seconds)

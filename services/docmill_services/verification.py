@@ -3,7 +3,7 @@
 import time
 from typing import Final
 
-from docmill.bootstrap import Engine, OpenKnowledgeBase, Owner
+from docmill.bootstrap import Engine, OpenKnowledgeBase
 from docmill.domain.verification import Verification
 from docmill.indexing.verifying import Patience, Verifier
 from docmill_services.producer.scan import Scan
@@ -25,8 +25,3 @@ def verify_knowledge_base(engine: Engine, opened: OpenKnowledgeBase, *, repair: 
         pause=lambda: time.sleep(_PAUSE_SECONDS),
     )
     return verifier.verify(repair=repair)
-
-
-def patience_for(engine: Engine) -> Patience | None:
-    """None where this process holds everything, so that nobody else can be at work."""
-    return None if isinstance(engine, Owner) and engine.server is not None else Patience()

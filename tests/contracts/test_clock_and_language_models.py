@@ -29,7 +29,15 @@ class TestScriptedChatModel(ChatModelContract):
 
     def test_it_keeps_what_it_was_asked(self, model: ScriptedChatModel) -> None:
         model.complete("first", max_tokens=1)
-        assert model.prompts == ["first"]
+        "".join(model.stream("second", max_tokens=1, system="be brief"))
+        assert model.prompts == ["first", "second"]
+        assert model.systems == [None, "be brief"]
+
+    def test_it_keeps_whether_a_stream_was_closed(self, model: ScriptedChatModel) -> None:
+        stream = model.stream("first", max_tokens=2)
+        assert not stream.is_closed
+        stream.close()
+        assert stream.is_closed
 
 
 class TestWordOverlapRerankModel(RerankModelContract):

@@ -11,7 +11,8 @@ from docmill.adapters.redis.celery_app import QUEUES
 from docmill.config.settings import Settings
 from docmill.domain.registry import Lane
 from support.fault_points import loading_slowly
-from support.fleet import Api, Fleet, Reader, running_fleet, word_of
+from support.fleet import Fleet, assert_clean, running_fleet
+from support.fleet_api import Api, Reader, word_of
 from support.waiting import wait_until
 
 
@@ -23,11 +24,6 @@ def fleet(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Fleet]:
 
 def wait_for(api: Api, name: str, version: int | None) -> None:
     wait_until(lambda: api.version_of(name) == version, f"version {version} of {name}", 60, pause_seconds=0.1)
-
-
-def assert_clean(fleet: Fleet) -> None:
-    found = fleet.verify()
-    assert (found["ok"], found["findings"]) == (True, [])
 
 
 def test_files_may_change_in_every_way_while_they_are_indexed(fleet: Fleet) -> None:

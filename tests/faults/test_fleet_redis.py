@@ -2,43 +2,13 @@
 
 import shutil
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from support.fleet import Api, Fleet, Reader, running_fleet, word_of
+from support.fleet import Fleet, assert_clean, settled_fleet, write_all
+from support.fleet_api import Reader, wait_for_versions, word_of
 from support.waiting import wait_until
-
-COUNT = 30
-
-
-@contextmanager
-def settled_fleet(
-    folder: Path, name: str, *redis_options: str, settings: Mapping[str, str] | None = None
-) -> Iterator[tuple[Fleet, Api, list[str]]]:
-    with running_fleet(folder, name, *redis_options, more_settings=settings) as fleet:
-        names = write_all(fleet, 1)
-        api = fleet.start_all()
-        api.wait_until_settled(COUNT)
-        yield fleet, api, names
-
-
-def write_all(fleet: Fleet, version: int) -> list[str]:
-    names = [f"{number}.md" for number in range(COUNT)]
-    for number, name in enumerate(names):
-        fleet.write(name, version, 1 + number % 4)
-    return names
-
-
-def wait_for_versions(api: Api, names: list[str], version: int) -> None:
-    wait_until(lambda: all(api.version_of(name) == version for name in names), f"version {version} everywhere", 120, pause_seconds=0.3)
-
-
-def assert_clean(fleet: Fleet) -> None:
-    found = fleet.verify()
-    assert (found["ok"], found["findings"]) == (True, [])
 
 
 def wait_for_commits(fleet: Fleet, name: str, more: int) -> None:

@@ -2,49 +2,15 @@
 
 import json
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from support.elasticsearch_proxy import Drop, RefuseItems, running_proxy
-from support.fleet import Api, Fleet, NotAnswered, Reader, running_fleet
+from support.fleet import Fleet, assert_clean, running_fleet, settled_fleet, write_all
+from support.fleet_api import Reader, wait_for_versions
 from support.waiting import wait_until
-
-COUNT = 20
-
-
-@contextmanager
-def settled_fleet(folder: Path, name: str) -> Iterator[tuple[Fleet, Api, list[str]]]:
-    with running_fleet(folder, name) as fleet:
-        names = write_all(fleet, 1)
-        api = fleet.start_all()
-        api.wait_until_settled(COUNT)
-        yield fleet, api, names
-
-
-def write_all(fleet: Fleet, version: int) -> list[str]:
-    names = [f"{number}.md" for number in range(COUNT)]
-    for number, name in enumerate(names):
-        fleet.write(name, version, 1 + number % 4)
-    return names
-
-
-def wait_for_versions(api: Api, names: list[str], version: int) -> None:
-    def all_there() -> bool:
-        try:
-            return all(api.version_of(name) == version for name in names)
-        except NotAnswered:
-            return False  # a store is still out
-
-    wait_until(all_there, f"version {version} everywhere", 120, pause_seconds=0.3)
-
-
-def assert_clean(fleet: Fleet) -> None:
-    found = fleet.verify()
-    assert (found["ok"], found["findings"]) == (True, [])
 
 
 def ask(method: str, url: str, body: Any = None) -> Any:
@@ -64,7 +30,7 @@ def test_elasticsearch_refuses_then_is_down_then_cannot_write(tmp_path: Path) ->
         direct, fleet.elasticsearch_url = fleet.elasticsearch_url, proxy.url
         names = write_all(fleet, 1)
         api = fleet.start_all()
-        api.wait_until_settled(COUNT)
+        api.wait_until_settled(len(names))
         with Reader(api, names[:5], may_fail=True) as reader:
             proxy.plan("_bulk", *[RefuseItems(429, frozenset({0, 2}))] * 4)
             write_all(fleet, 2)
@@ -107,8 +73,8 @@ def test_a_store_that_lost_everything_is_filled_again(tmp_path: Path, store: str
                 ask("DELETE", f"{fleet.elasticsearch_url}/{index['index']}")
         fleet.write(names[0], 2, 2)
         wait_until(lambda: "store_was_swapped" in fleet.said(), "the loss to be noticed", 60, pause_seconds=0.2)
-        wait_until(lambda: api.status()["run"]["counters"].get("indexed", 0) >= COUNT, "another pass", 60, pause_seconds=0.2)
-        api.wait_until_settled(COUNT)
+        wait_until(lambda: api.status()["run"]["counters"].get("indexed", 0) >= len(names), "another pass", 60, pause_seconds=0.2)
+        api.wait_until_settled(len(names))
         wait_for_versions(api, names[:1], 2)
         wait_for_versions(api, names[1:], 1)
         assert_clean(fleet)

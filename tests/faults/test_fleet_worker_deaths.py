@@ -9,7 +9,8 @@ import pytest
 
 from support.deadly_contents import KILLS, STARTUP
 from support.fault_points import DEATHS, dying_once, loading_slowly
-from support.fleet import Api, Fleet, Reader, running_fleet
+from support.fleet import Fleet, assert_clean, running_fleet, write_all
+from support.fleet_api import Reader, wait_for_versions
 from support.waiting import wait_until
 
 
@@ -17,22 +18,6 @@ from support.waiting import wait_until
 def fleet(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Fleet]:
     with running_fleet(tmp_path, f"deaths{abs(hash(request.node.name)) % 10**8}") as fleet:
         yield fleet
-
-
-def write_all(fleet: Fleet, version: int, count: int = 20) -> list[str]:
-    names = [f"{number}.md" for number in range(count)]
-    for number, name in enumerate(names):
-        fleet.write(name, version, 1 + number % 3)
-    return names
-
-
-def wait_for_versions(api: Api, names: list[str], version: int) -> None:
-    wait_until(lambda: all(api.version_of(name) == version for name in names), f"version {version} everywhere", 60, pause_seconds=0.2)
-
-
-def assert_clean(fleet: Fleet) -> None:
-    found = fleet.verify()
-    assert (found["ok"], found["findings"]) == (True, [])
 
 
 @pytest.mark.parametrize("point", DEATHS)

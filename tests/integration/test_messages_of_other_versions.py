@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 import redis
 
-from docmill.adapters.embedded.valkey import ValkeyServer
+from docmill.adapters.embedded.valkey import ValkeyServer, celery_url_of
 from docmill.adapters.redis.celery_app import QUEUES, make_celery
 from docmill.adapters.redis.task_queue import CeleryTaskQueue
 from docmill.domain.registry import Lane, TaskMessage
@@ -28,10 +28,11 @@ class Broker:
     def __init__(self, server: ValkeyServer) -> None:
         self.taken: list[TaskMessage] = []
         self.written: Any = None
-        self.client = redis.Redis.from_url(server.redis_url)
-        self.sender = make_celery(server.celery_url, visibility_timeout_seconds=900, events=False)
+        url = celery_url_of(server.socket)
+        self.client = redis.Redis(unix_socket_path=str(server.socket))
+        self.sender = make_celery(url, visibility_timeout_seconds=900, events=False)
         self.tasks = CeleryTaskQueue(self.sender, self.client)
-        app = make_celery(server.celery_url, visibility_timeout_seconds=900, events=False)
+        app = make_celery(url, visibility_timeout_seconds=900, events=False)
         register_tasks(app, self.taken.append)
         self._app = app
 

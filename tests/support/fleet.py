@@ -16,6 +16,7 @@ import httpx
 import redis
 
 from support.elasticsearch_server import elasticsearch_url
+from support.fleet_api import Api, part_text
 from support.qdrant_server import QdrantServer, qdrant_server_process
 from support.redis_server import RedisServer, free_port, running_redis
 from support.running_docmill import PROGRAM, START_SECONDS, STOP_SECONDS, docmill, environment
@@ -29,7 +30,6 @@ QUICK_TIMES: Final = {
     "DOCMILL_GROUP_COMMIT_SECONDS": "0.2",
     "DOCMILL_STORE_TIMEOUT_SECONDS": "5",
 }
-_SETTLE_SECONDS: Final = 90.0
 _CONFIGURATION: Final = """
 rag:
   {name}:
@@ -187,137 +187,6 @@ class Fleet:
         return "\n".join(f"--- docmill {member.verb} ({member.process.pid}):\n{member.said[-6000:]}" for member in self.members)
 
 
-class NotAnswered(AssertionError):
-    """A search was answered with a problem."""
-
-
-@dataclass(frozen=True)
-class Api:
-    """The query service over HTTP."""
-
-    url: str
-    kb: str
-
-    def search(self, query: str) -> dict[str, Any]:
-        """What a search by words answers."""
-        body = {"query": query, "strategies": ["bm25"], "limit": 50}
-        response = httpx.post(f"{self.url}/v1/knowledge-bases/{self.kb}/search", json=body, timeout=30)
-        if not response.is_success:
-            raise NotAnswered(response.text)
-        answer: dict[str, Any] = response.json()
-        return answer
-
-    def status(self) -> dict[str, Any]:
-        """How the knowledge base stands."""
-        response = httpx.get(f"{self.url}/v1/knowledge-bases/{self.kb}", timeout=30)
-        assert response.is_success, response.text
-        answer: dict[str, Any] = response.json()
-        return answer
-
-    def version_of(self, name: str) -> int | None:
-        """The version of a document that is found, whole; None when there is none."""
-        return whole_version(name, self.search(word_of(name))["results"])
-
-    def wait_until_settled(self, documents: int, seconds: float = _SETTLE_SECONDS) -> None:
-        """Returns when a run is complete, nothing is pending, and so many documents are live."""
-
-        def settled() -> bool:
-            status = self.status()
-            run = status["run"]
-            ended = run is not None and run["finished_at"] is not None
-            counts = status["documents"]
-            return ended and counts["pending"] == 0 and counts["live"] == documents
-
-        wait_until(settled, f"{documents} documents to be live, and nothing pending", seconds, pause_seconds=0.1)
-
-
-def word_of(name: str) -> str:
-    """The word that only this document has: consonants, of which no stemmer makes another document's."""
-    return "ident" + "".join("bkfghmnpqr"[int(digit)] for digit in re.sub(r"\D", "", name)) + "z"
-
-
-def part_text(name: str, version: int, part: int, parts: int) -> str:
-    """About 250 characters, so that each part is a chunk of its own."""
-    marks = f"{word_of(name)} version{version}x part{part}x of{parts}x"
-    return marks + " lorem ipsum dolor sit amet" * ((250 - len(marks)) // 27)
-
-
-def whole_version(name: str, results: list[dict[str, Any]]) -> int | None:
-    """The version that the results show; fails on a mix, a part missing or a part twice."""
-    texts = [result["text"] for result in results]
-    if not texts:
-        return None
-    found = [re.search(r"version(\d+)x part(\d+)x of(\d+)x", text) for text in texts]
-    marks = [tuple(map(int, one.groups())) for one in found if one is not None]
-    versions = {version for version, _, _ in marks}
-    assert len(versions) == 1, f"{name}: versions {versions} at once"
-    parts = sorted(part for _, part, _ in marks)
-    assert parts == list(range(1, marks[0][2] + 1)), f"{name}: version {versions} shows parts {parts} of {marks[0][2]}"
-    return versions.pop()
-
-
-class Reader:
-    """Asks for known documents all the while, and notes every answer that breaks the promise."""
-
-    def __init__(self, api: Api, names: list[str], *, may_go_back: bool = False, may_fail: bool = False) -> None:
-        """Asks for nothing yet.
-
-        Args:
-            api: the query service.
-            names: documents that exist, and are live, from now until the end.
-            may_go_back: whether an older version, whole, may follow a newer one: when the registry itself is set back.
-            may_fail: whether a query may find no store that answers.
-        """
-        self._may_go_back = may_go_back
-        self._may_fail = may_fail
-        self._api = api
-        self._names = names
-        self._seen: dict[str, int] = {}
-        self._stopping = threading.Event()
-        self.asked = 0
-        self.unverified = 0
-        self.broken: list[str] = []
-        self._thread = threading.Thread(target=self._ask, daemon=True)
-
-    def __enter__(self) -> "Reader":
-        """Starts asking."""
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Stops."""
-        self._stopping.set()
-        self._thread.join(60)
-
-    def _ask(self) -> None:
-        while not self._stopping.is_set():
-            for name in self._names:
-                if self._stopping.is_set():
-                    return
-                try:
-                    self._check(name)
-                except AssertionError as error:
-                    self.broken.append(str(error))
-                except httpx.HTTPError as error:
-                    self.broken.append(f"{name}: {type(error).__name__}: {error}")
-
-    def _check(self, name: str) -> None:
-        try:
-            answer = self._api.search(word_of(name))
-        except NotAnswered:
-            if not self._may_fail:
-                raise
-            return
-        self.asked += 1
-        if answer["freshness"].get("unverified"):
-            self.unverified += 1
-            return  # outside the promise
-        version = whole_version(name, answer["results"])
-        assert version is not None, f"{name}: nothing found; {answer['freshness']} {answer['degraded']}"
-        assert self._may_go_back or version >= self._seen.get(name, 0), f"{name}: version {version} after {self._seen[name]}"
-        self._seen[name] = version
-
-
 @contextmanager
 def running_fleet(folder: Path, name: str, *redis_options: str, more_settings: Mapping[str, str] | None = None) -> Iterator[Fleet]:
     """Servers and an empty folder of documents; everything is ended afterwards."""
@@ -333,3 +202,29 @@ def running_fleet(folder: Path, name: str, *redis_options: str, more_settings: M
         finally:
             fleet.close()
             print(fleet.said())  # noqa: T201  # shown with a failure
+
+
+@contextmanager
+def settled_fleet(
+    folder: Path, name: str, *redis_options: str, settings: Mapping[str, str] | None = None
+) -> Iterator[tuple[Fleet, Api, list[str]]]:
+    """A whole fleet that has indexed version 1 of its documents, with their names."""
+    with running_fleet(folder, name, *redis_options, more_settings=settings) as fleet:
+        names = write_all(fleet, 1)
+        api = fleet.start_all()
+        api.wait_until_settled(len(names))
+        yield fleet, api, names
+
+
+def write_all(fleet: Fleet, version: int, count: int = 20) -> list[str]:
+    """Saves a version of so many documents of one to four parts; returns their names."""
+    names = [f"{number}.md" for number in range(count)]
+    for number, name in enumerate(names):
+        fleet.write(name, version, 1 + number % 4)
+    return names
+
+
+def assert_clean(fleet: Fleet) -> None:
+    """Fails unless the index equals the documents."""
+    found = fleet.verify()
+    assert (found["ok"], found["findings"]) == (True, [])

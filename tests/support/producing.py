@@ -21,7 +21,17 @@ def main() -> None:
     specifications = {"kb": knowledge_base(Path(sys.argv[2]), strategies=(bm25("words"),))}
     settings = Settings.from_environment({**os.environ, "DOCMILL_REDIS_URL": sys.argv[1]})
     connections = connect(specifications, settings, None)
-    produce(specifications, connections.states, connections.tasks, settings, None, stopping, watch=True, force_polling=False)
+    produce(
+        specifications,
+        connections.states,
+        connections.tasks,
+        settings,
+        None,
+        stopping,
+        watch=True,
+        force_polling=False,
+        holder=f"process {os.getpid()}",
+    )
     connections.close()
 
 

@@ -9,6 +9,7 @@ import structlog
 from docmill.domain.errors import DocmillError
 from docmill.domain.registry import Lane
 from docmill.indexing.anti_entropy import reconcile_stores
+from docmill.indexing.index_sets import COMPARISON_WANTED
 from docmill.indexing.sweeping import sweep_safely
 from docmill.indexing.targets import Target
 from docmill.ports.queue import TaskQueue
@@ -38,7 +39,8 @@ class Upkeep:
     ) -> None:
         """Nothing runs before ``start``.
 
-        Stores are compared once a run is complete, then every ``comparison_seconds``, and whenever the registry has begun a new epoch.
+        Stores are compared once a run is complete, then every ``comparison_seconds``, whenever the registry has begun a new epoch, and
+        when a process that found an index lacking has asked for it.
 
         Args:
             state: of the knowledge base.
@@ -56,7 +58,8 @@ class Upkeep:
         self._open_state = open_state
         self._settle = settle
         self._drop_others = drop_others
-        self._drop_at: float | None = time.monotonic() + grace_seconds
+        self._drop_at: float | None = None
+        self._token: int | None = None
         self._state = state
         self._targets = targets
         self._tasks = tasks
@@ -83,8 +86,8 @@ class Upkeep:
         while not self._stopping.wait(self._round_seconds):
             try:
                 self._open_state()
-                token = self._state.leases.acquire_role(_ROLE, self._holder, self._round_seconds * 6)
-                if token is not None:
+                self._targets()  # what cannot write every set leaves the role to others
+                if self._has_role():
                     sweep_safely(self._state.registry, self._targets, grace_seconds=self._grace_seconds)
                     self._settle_sets()
                     self._compare_when_due()
@@ -92,6 +95,13 @@ class Upkeep:
                 _log.warning("upkeep_interrupted", error=str(error), then="the next round goes on")
             except Exception:  # noqa: BLE001  # a defect in one round is no reason to never clean up again
                 _log.exception("upkeep_failed")
+
+    def _has_role(self) -> bool:
+        token = self._state.leases.acquire_role(_ROLE, self._holder, self._round_seconds * 6)
+        if token is not None and token != self._token:
+            self._drop_at = time.monotonic() + self._grace_seconds  # the holder before may have ended between a flip and its end
+        self._token = token
+        return token is not None
 
     def _settle_sets(self) -> None:
         if self._settle():
@@ -102,7 +112,8 @@ class Upkeep:
 
     def _compare_when_due(self) -> None:
         epoch = self._state.registry.position().epoch
-        is_due = self._compared_at is None or time.monotonic() - self._compared_at >= self._comparison_seconds
+        is_wanted = self._state.registry.noted(COMPARISON_WANTED) is not None
+        is_due = is_wanted or self._compared_at is None or time.monotonic() - self._compared_at >= self._comparison_seconds
         if not is_due and epoch == self._compared_epoch:
             return
         if self._state.ledger.last_complete_run() is None:
@@ -114,6 +125,8 @@ class Upkeep:
             if repair.removed or repair.planned_again:
                 _log.info("stores_compared", removed=repair.removed, planned_again=len(repair.planned_again))
         self._compared_at, self._compared_epoch = time.monotonic(), epoch
+        if is_wanted:
+            self._state.registry.note(COMPARISON_WANTED, None)
 
     def _pause(self) -> None:
         if self._stopping.wait(self._batch_pause_seconds):

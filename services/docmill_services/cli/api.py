@@ -11,10 +11,11 @@ from typing import Any
 import httpx
 
 from docmill.adapters.embedded.data_folder import running_server
-from docmill.bootstrap import Engine, Owner, connect_engine, names_servers, open_engine
+from docmill.bootstrap import Engine, connect_engine, names_servers, open_engine
 from docmill.config.settings import Settings
 from docmill.domain.errors import DataFolderInUse, DocmillError, ExitCode, ServiceDown
-from docmill_services.embedded_backend import end_interrupted_runs, serve_engine
+from docmill_services.embedded import end_interrupted_runs
+from docmill_services.engine_backend import serve_engine
 from docmill_services.origin import Origin
 
 _TIMEOUT_SECONDS = 30.0
@@ -90,7 +91,7 @@ def open_api(origin: Origin, data_dir: Path) -> Iterator[Api]:
         return
     engine = opened
     try:
-        if isinstance(engine, Owner) and engine.server is not None:
+        if engine.is_alone:
             end_interrupted_runs(engine)
         server = serve_engine(engine, "127.0.0.1", 0)
         try:
@@ -119,12 +120,14 @@ def url_or_engine(origin: Origin, data_dir: Path, settings: Settings) -> str | E
         if running is not None and running.url is not None:
             return running.url
         if running is None and names_servers(settings):
-            return connect_engine(origin.configuration(scan_interval_seconds=settings.scan_interval_seconds), settings, os.environ)
+            return connect_engine(
+                origin.configuration(scan_interval_seconds=settings.scan_interval_seconds, environ=os.environ), settings, os.environ
+            )
         if running is None:
             if Origin.saved(data_dir) is None:
                 raise ServiceDown(f"nothing was indexed into {data_dir} yet; run: docmill up FOLDER")
             try:
-                configuration = origin.configuration(scan_interval_seconds=settings.scan_interval_seconds)
+                configuration = origin.configuration(scan_interval_seconds=settings.scan_interval_seconds, environ=os.environ)
                 return open_engine(configuration, settings, data_dir, os.environ)
             except DataFolderInUse:
                 if time.monotonic() > deadline:

@@ -1,22 +1,18 @@
 """``docmill api``."""
 
-import os
 import threading
 from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
-from docmill.bootstrap import connect_engine
-from docmill.config.settings import Settings
 from docmill.domain.errors import ExitCode, ServiceDown
-from docmill.telemetry.logs import configure_logs
-from docmill_services.cli.finding import configuration_to_serve
 from docmill_services.cli.options import ConfigToServe, LogLevel, LogLevelName
 from docmill_services.cli.output import say
+from docmill_services.cli.serving import engine_to_serve
 from docmill_services.cli.stopping import stop_signal
 from docmill_services.cli.up_command import DEFAULT_PORT
-from docmill_services.embedded_backend import serve_engine
+from docmill_services.engine_backend import serve_engine
 
 _LOOK_SECONDS = 0.5
 
@@ -30,19 +26,13 @@ def api(
     log_level: LogLevel = LogLevelName.INFO,
 ) -> int:
     """Answer searches over what is indexed on the servers that the environment names, until it is stopped."""
-    configure_logs(level=log_level)
-    settings = Settings.from_environment(os.environ)
-    engine = connect_engine(configuration_to_serve(config, settings), settings, os.environ)
-    try:
-        with stop_signal() as stopping:
-            server = serve_engine(engine, host, port)
-            try:
-                say(f"docmill answers at {server.url}; Ctrl-C stops it")
-                _wait(stopping, lambda: server.running)
-            finally:
-                server.stop()
-    finally:
-        engine.close()
+    with engine_to_serve(config, log_level) as engine, stop_signal() as stopping:
+        server = serve_engine(engine, host, port)
+        try:
+            say(f"docmill answers at {server.url}; Ctrl-C stops it")
+            _wait(stopping, lambda: server.running)
+        finally:
+            server.stop()
     return ExitCode.OK
 
 

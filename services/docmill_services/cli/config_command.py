@@ -87,7 +87,7 @@ def _load(file: Path | None) -> Configuration:
     if found is None:
         raise ConfigurationNotFound(f"there is no {CONFIGURATION_FILE} here or in a folder above; name a file, or write one")
     settings = Settings.from_environment(os.environ)
-    return load_configuration(found, scan_interval_seconds=settings.scan_interval_seconds)
+    return load_configuration(found, scan_interval_seconds=settings.scan_interval_seconds, environ=os.environ)
 
 
 def _warnings(configuration: Configuration) -> list[str]:

@@ -55,7 +55,9 @@ def _findings(config: Path | None, data_dir: Path) -> Iterator[Finding]:
     yield of_settings
     configuration: Configuration | None = None
     try:
-        configuration = origin_to_ask(config, data_dir).configuration(scan_interval_seconds=settings.scan_interval_seconds)
+        configuration = origin_to_ask(config, data_dir).configuration(
+            scan_interval_seconds=settings.scan_interval_seconds, environ=os.environ
+        )
         yield Finding("configuration", "ok", ", ".join(kb.name for kb in configuration.knowledge_bases))
     except DocmillError as error:
         yield Finding("configuration", "failed" if config is not None else "warning", str(error))

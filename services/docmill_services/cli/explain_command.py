@@ -9,7 +9,7 @@ import typer
 
 from docmill.documents.identity import document_id_of
 from docmill.documents.selection import Selection, Verdict
-from docmill.domain.errors import DocumentUnknown, ExitCode
+from docmill.domain.errors import DocumentUnknown, ExitCode, SkipReason
 from docmill_services.cli.api import ApiError, open_api
 from docmill_services.cli.finding import configuration_of, knowledge_base_name, origin_to_ask, path_meant
 from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir, KnowledgeBaseName, named_path
@@ -40,6 +40,8 @@ def explain(
                     raise
                 known = None
         answer = _of_document(document_id, known, exists=os.path.lexists(absolute))
+    elif _ignored(verdict) and not os.path.lexists(absolute):
+        answer = _of_document(document_id, None, exists=False)
     else:
         answer = _of_verdict(document_id, verdict)
     if as_json:
@@ -47,6 +49,10 @@ def explain(
     else:
         _show(answer)
     return ExitCode.OK if answer["state"] in ("live", "empty", "pending") else ExitCode.FINDINGS
+
+
+def _ignored(verdict: Verdict) -> bool:
+    return verdict.refusal is not None and verdict.refusal.reason is SkipReason.IGNORED
 
 
 def _of_verdict(document_id: str, verdict: Verdict) -> dict[str, Any]:
@@ -63,7 +69,7 @@ def _of_document(document_id: str, known: dict[str, Any] | None, *, exists: bool
     if known is None:
         reason = "not indexed yet: the next scan takes it up" if exists else "there is no such file"
         return {"document_id": document_id, "state": "unknown", "reason": reason, "strategies": {}}
-    answer: dict[str, Any] = {"document_id": document_id, "state": known["state"]}
+    answer: dict[str, Any] = {"document_id": document_id, "state": known["state"], "stale": known["stale"]}
     if known.get("reason"):
         answer["reason"] = known["reason"]
     return answer | {"strategies": known["strategies"]}
@@ -73,6 +79,8 @@ def _show(answer: dict[str, Any]) -> None:
     out.print(f"{answer['document_id']}: {answer['state']}", markup=False)
     if answer.get("reason"):
         out.print(f"  {answer['reason']}", markup=False)
+    if answer.get("stale"):
+        out.print("  the file has changed, or is gone, since it was indexed", markup=False)
     rule = answer.get("rule")
     if rule is not None and rule["file"]:
         out.print(f"  rule {rule['pattern']} in {rule['file']}:{rule['line']}", markup=False)

@@ -6,7 +6,8 @@ from typing import NoReturn
 
 from docmill.config.loading import Configuration, find_configuration
 from docmill.config.settings import Settings
-from docmill.domain.errors import ConfigurationNotFound, UsageError
+from docmill.documents.identity import path_of
+from docmill.domain.errors import ConfigurationNotFound, DocumentUnknown, UsageError
 from docmill_services.origin import Origin
 
 DEFAULT_DATA_DIR = Path(".docmill")
@@ -47,7 +48,7 @@ def configuration_to_serve(config: Path | None, settings: Settings) -> Configura
     origin = _named(config, None) if config is not None else _found()
     if origin is None:
         raise ConfigurationNotFound("no docmill.yaml here or above; name one with --config")
-    return origin.configuration(scan_interval_seconds=settings.scan_interval_seconds)
+    return origin.configuration(scan_interval_seconds=settings.scan_interval_seconds, environ=os.environ)
 
 
 def _found() -> Origin | None:
@@ -74,7 +75,7 @@ def _named(path: Path, name: str | None) -> Origin:
 
 def configuration_of(origin: Origin) -> Configuration:
     """The configuration of ``origin`` with the settings of the environment; raises ``ConfigurationError``."""
-    return origin.configuration(scan_interval_seconds=Settings.from_environment(os.environ).scan_interval_seconds)
+    return origin.configuration(scan_interval_seconds=Settings.from_environment(os.environ).scan_interval_seconds, environ=os.environ)
 
 
 def knowledge_base_name(configuration: Configuration, wanted: str | None) -> str:
@@ -94,8 +95,18 @@ def knowledge_base_name(configuration: Configuration, wanted: str | None) -> str
 
 
 def path_meant(path: Path, base_folder: Path) -> bytes:
-    """The absolute path of a file that was named on the command line: seen from the current folder, else from ``base_folder``."""
-    return os.fsencode(os.path.abspath(path if path.is_absolute() or _is_there(path) else base_folder / path))
+    """The absolute path of a file that was named on the command line: seen from the current folder, else from ``base_folder``.
+
+    Where neither is there it may be a document's id, as searches print it: that differs from a path where bytes are escaped.
+    """
+    in_base_folder = base_folder / path
+    for place in (path, in_base_folder):
+        if _is_there(place):
+            return os.fsencode(os.path.abspath(place))
+    try:
+        return path_of(str(path), base_folder)
+    except DocumentUnknown:
+        return os.fsencode(os.path.abspath(in_base_folder))
 
 
 def _is_there(path: Path) -> bool:

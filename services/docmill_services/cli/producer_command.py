@@ -1,17 +1,14 @@
 """``docmill producer``."""
 
-import os
+from contextlib import closing
 from typing import Annotated
 
 import typer
 
-from docmill.bootstrap import connect_engine
-from docmill.config.settings import Settings
 from docmill.domain.errors import ExitCode
-from docmill.telemetry.logs import configure_logs
-from docmill_services.cli.finding import configuration_to_serve
 from docmill_services.cli.options import ConfigToServe, HealthHost, HealthPort, LogLevel, LogLevelName
 from docmill_services.cli.output import say
+from docmill_services.cli.serving import engine_to_serve
 from docmill_services.cli.stopping import stop_signal
 from docmill_services.health import HealthServer
 from docmill_services.producer.standing import StandingProducer
@@ -27,19 +24,9 @@ def producer(
     log_level: LogLevel = LogLevelName.INFO,
 ) -> int:
     """Scan and watch the documents and plan the work for workers, on the servers that the environment names, until it is stopped."""
-    configure_logs(level=log_level)
-    settings = Settings.from_environment(os.environ)
-    configuration = configuration_to_serve(config, settings)
-    engine = connect_engine(configuration, settings, os.environ)
-    try:
-        with stop_signal() as stopping:
-            standing = StandingProducer(engine, stopping, watch=not no_watch)
-            health = HealthServer(health_host, health_port, standing.check)
-            try:
-                say(f"docmill scans; {health.url} says how it is; Ctrl-C stops it")
-                standing.serve()
-            finally:
-                health.close()
-    finally:
-        engine.close()
+    with engine_to_serve(config, log_level) as engine, stop_signal() as stopping:
+        standing = StandingProducer(engine, stopping, watch=not no_watch)
+        with closing(HealthServer(health_host, health_port, standing.check)) as health:
+            say(f"docmill scans; {health.url} says how it is; Ctrl-C stops it")
+            standing.serve()
     return ExitCode.OK

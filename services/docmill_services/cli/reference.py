@@ -19,7 +19,8 @@ _EXIT_CODES: Final[Mapping[ExitCode, str]] = {
     ExitCode.FINDINGS: "Done, with something to look at: no results, a file that is not indexed, failed documents, a failed check.",
     ExitCode.USAGE: "The call or the configuration is wrong. Nothing was changed.",
     ExitCode.SERVICE_DOWN: "Something that is needed does not answer or has no room; also a run that failed or timed out.",
-    ExitCode.INTERRUPTED: "Stopped by Ctrl-C or SIGTERM. What was committed stays, and the next start goes on from there.",
+    ExitCode.INTERRUPTED: "Stopped by Ctrl-C or SIGTERM. What was committed stays, and the next start goes on from there. "
+    "`docmill producer`, `worker` and `api`, which run until they are stopped, end with 0 then.",
 }
 _SKIP_REASONS: Final[Mapping[SkipReason, str]] = {
     SkipReason.IGNORED: "A rule leaves it out: `.gitignore`, `.docmillignore`, `!pattern` in `docs`, or it is under none of the `docs`.",

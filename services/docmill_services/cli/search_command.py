@@ -28,7 +28,7 @@ def search(
     data_dir: DataDir = DEFAULT_DATA_DIR,
     as_json: AsJson = False,
 ) -> int:
-    """Search what is indexed; asks a running docmill, or opens the data folder when none runs."""
+    """Search what is indexed; asks a running docmill, else the servers that the environment names, else opens the data folder."""
     origin = origin_to_ask(config, data_dir)
     name = knowledge_base_name(configuration_of(origin), kb)
     body: dict[str, Any] = {"query": valid_text(query), "include_score": True, "explain": explain}
@@ -71,6 +71,10 @@ def _show(found: dict[str, Any], query: str, *, full: bool) -> None:
     for degraded in found["degraded"]:
         say(f"without {degraded['strategy']}: {degraded['reason']}")
     pending, complete = found["freshness"]["pending"], found["freshness"]["last_complete_run"]
+    if found["freshness"]["unverified"]:
+        say("the registry does not answer: a document may be shown as it was before its last change")
+    elif not pending and not complete:
+        say("not everything was indexed once yet; docmill status shows how it stands")
     if pending:
         say(f"{pending} documents wait or are in work{'' if complete else ', and not everything was indexed once yet'}")
 

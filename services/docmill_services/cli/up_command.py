@@ -85,7 +85,10 @@ def index(
     as_json: AsJson = False,
     log_level: LogLevel = LogLevelName.WARNING,
 ) -> int:
-    """Index once and end; the exit code says how the run ended. Beside a running docmill it asks that one for a run."""
+    """Index once and end; the exit code says how the run ended. Beside a running docmill it asks that one for a run.
+
+    Where the environment names servers it asks the producer for one.
+    """
     configure_logs(level=log_level)
     origin = origin_to_index(target, config, data_dir, name)
     settings = Settings.from_environment(os.environ)
@@ -96,6 +99,8 @@ def index(
             raise DataFolderInUse(f"process {running.pid} is indexing into {data_dir}; wait for it, or use another --data-dir")
         if running is not None or names_servers(settings):
             with open_api(origin, data_dir) as api:
+                if running is None:
+                    say("asking for a run: docmill producer plans it, docmill worker does it")
                 runs = index_over_http(api, [one.name for one in configuration.knowledge_bases], stopping)
         else:
             with _service(configuration, settings, origin, data_dir, watch=False, log_level=log_level) as service:
@@ -110,7 +115,7 @@ def index(
 
 def _readable(origin: Origin, settings: Settings) -> Configuration:
     """The configuration, with its warnings said, once its documents were looked for."""
-    configuration = origin.configuration(scan_interval_seconds=settings.scan_interval_seconds)
+    configuration = origin.configuration(scan_interval_seconds=settings.scan_interval_seconds, environ=os.environ)
     left_out = [str(part) for part in unavailable_parts(configuration) if not part.blocks_indexing]
     for warning in (*configuration.warnings, *left_out):
         say(f"warning: {warning}")

@@ -11,17 +11,17 @@ from docmill.bootstrap import Engine, Owner
 from docmill.config.settings import Settings
 from docmill.domain.errors import ExitCode
 from docmill.domain.verification import FindingKind
+from docmill.indexing.verifying import Patience
 from docmill_services.cli.api import Api, client_of, url_or_engine
 from docmill_services.cli.finding import configuration_of, knowledge_base_name, origin_to_ask
 from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir, KnowledgeBaseName
 from docmill_services.cli.output import out, print_json, say
 from docmill_services.cli.progress import follow
 from docmill_services.cli.stopping import stop_signal
-from docmill_services.embedded import EmbeddedService
-from docmill_services.embedded_backend import end_interrupted_runs
+from docmill_services.embedded import EmbeddedService, end_interrupted_runs
 from docmill_services.origin import Origin
 from docmill_services.query.render import verification_reply
-from docmill_services.verification import patience_for, verify_knowledge_base
+from docmill_services.verification import verify_knowledge_base
 
 #: A comparison reads every file.
 _TIMEOUT_SECONDS: Final = 3600.0
@@ -64,12 +64,13 @@ def verify(
 
 
 def _verify_here(engine: Engine, origin: Origin, names: Sequence[str], *, repair: bool) -> dict[str, Any]:
-    alone = engine if isinstance(engine, Owner) and engine.server is not None else None
+    alone = engine if isinstance(engine, Owner) and engine.is_alone else None
     if alone is not None:
         end_interrupted_runs(alone)
+    patience = None if engine.is_alone else Patience()
     replies: dict[str, Any] = {}
     for name in names:
-        found = verify_knowledge_base(engine, engine.knowledge_base(name), repair=repair, patience=patience_for(engine))
+        found = verify_knowledge_base(engine, engine.knowledge_base(name), repair=repair, patience=patience)
         replies[name] = verification_reply(found).model_dump(mode="json")
     if repair and alone is not None and not all(reply["ok"] for reply in replies.values()):
         _work_off(alone, origin)

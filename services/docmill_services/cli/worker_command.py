@@ -1,17 +1,14 @@
 """``docmill worker``."""
 
-import os
+from contextlib import closing
 from typing import Annotated
 
 import typer
 
-from docmill.bootstrap import connect_engine
-from docmill.config.settings import Settings
 from docmill.domain.errors import ExitCode
-from docmill.telemetry.logs import configure_logs
-from docmill_services.cli.finding import configuration_to_serve
 from docmill_services.cli.options import ConfigToServe, HealthHost, HealthPort, LogLevel, LogLevelName
 from docmill_services.cli.output import say
+from docmill_services.cli.serving import engine_to_serve
 from docmill_services.cli.stopping import stop_signal
 from docmill_services.health import HealthServer
 from docmill_services.worker_threads import start_worker_threads
@@ -29,22 +26,15 @@ def worker(
     log_level: LogLevel = LogLevelName.INFO,
 ) -> int:
     """Index what the producer plans, on the servers that the environment names, until it is stopped."""
-    configure_logs(level=log_level)
-    settings = Settings.from_environment(os.environ)
-    engine = connect_engine(configuration_to_serve(config, settings), settings, os.environ)
-    try:
+    with engine_to_serve(config, log_level) as engine, stop_signal() as stopping:
         if threads is not None:
             engine.worker_threads = threads
-        with stop_signal() as stopping:
-            workers = start_worker_threads(engine)
-            health = HealthServer(health_host, health_port, workers.check_progress)
-            try:
+        workers = start_worker_threads(engine)
+        try:
+            with closing(HealthServer(health_host, health_port, workers.check_progress)) as health:
                 say(f"docmill works with {engine.worker_threads} threads; {health.url} says how it is; Ctrl-C stops it")
                 while not stopping.wait(_LOOK_SECONDS):
                     workers.check()
-            finally:
-                workers.stop(_STOP_SECONDS)
-                health.close()
-    finally:
-        engine.close()
+        finally:
+            workers.stop(_STOP_SECONDS)
     return ExitCode.OK

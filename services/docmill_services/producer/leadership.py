@@ -4,9 +4,6 @@ The role is a lease with a token. The ledger of the state that a leader is given
 so a producer that was paused, or cut off, and comes back has no effect before it has taken the role again.
 """
 
-import os
-import secrets
-import socket
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,11 +17,6 @@ from docmill.ports.state import KnowledgeBaseState
 _log = structlog.get_logger(__name__)
 TTL_SECONDS = 15.0
 _PROLONG_SECONDS = 3.0
-
-
-def a_holder() -> str:
-    """A name for this process that no other one has."""
-    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 
 
 class Leadership:

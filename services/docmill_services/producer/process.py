@@ -21,7 +21,7 @@ from docmill.ports.state import KnowledgeBaseState
 from docmill.telemetry.logs import configure_logs
 from docmill_services.origin import Origin
 from docmill_services.producer.knowledge_base_loop import KnowledgeBaseLoop, Window
-from docmill_services.producer.leadership import Leadership, a_holder, prolong_until_stopped
+from docmill_services.producer.leadership import Leadership, prolong_until_stopped
 from docmill_services.producer.pump import Pump
 from docmill_services.producer_process import NO_EMBEDDED_SERVER
 
@@ -43,7 +43,7 @@ def produce(
     *,
     watch: bool,
     force_polling: bool,
-    holder: str | None = None,
+    holder: str,
     open_state: Mapping[str, Callable[[], object]] | None = None,
     prepare: Mapping[str, Callable[[], None]] | None = None,
     turned: Callable[[], None] = _nothing,
@@ -59,13 +59,13 @@ def produce(
         stopping: ends it.
         watch: whether changes are followed.
         force_polling: as for a ``Watcher``.
-        holder: names this process and a successor that may go on in its place at once; a name of its own when None.
+        holder: names this process, and a successor that may go on in its place at once.
         open_state: by name, what a knowledge base's loop does before each look for work, whether it leads or not.
         prepare: by name, what it does before each look for work while it leads.
-        turned: called about once a second while all is well.
+        turned: called about once a second, also while a server is out: to start this process again would help nobody.
     """
     window = Window(settings.window_documents, states)
-    leaderships = {name: Leadership(name, states[name], holder or a_holder()) for name in knowledge_bases}
+    leaderships = {name: Leadership(name, states[name], holder) for name in knowledge_bases}
     loops = [
         KnowledgeBaseLoop(
             specification,
@@ -90,9 +90,9 @@ def produce(
         thread.start()
     pump = Pump(states, tasks, lambda: {name: led for name, one in leaderships.items() if (led := one.led) is not None})
     while not stopping.wait(_PUMP_SECONDS):
+        turned()
         try:
             pump.turn()
-            turned()
         except DocmillError as error:
             _log.warning("pump_interrupted", error=str(error))
     for thread in threads:
@@ -123,7 +123,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     threading.Thread(target=_stop_with_parent, args=(stopping,), daemon=True).start()
     try:
         settings = Settings.from_environment(os.environ)
-        configuration = Origin.from_json(options.origin).configuration(scan_interval_seconds=settings.scan_interval_seconds)
+        configuration = Origin.from_json(options.origin).configuration(
+            scan_interval_seconds=settings.scan_interval_seconds, environ=os.environ
+        )
     except DocmillError as error:  # the configuration was changed since the parent read it
         print(f"docmill: the producer cannot start: {error}", file=sys.stderr)  # noqa: T201
         sys.exit(error.exit_code)

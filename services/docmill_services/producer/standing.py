@@ -40,8 +40,9 @@ class StandingProducer:
             self._stopping,
             watch=self._watch,
             force_polling=forces_polling(os.environ),
+            holder=engine.holder,
             open_state={name: partial(engine.open_state, opened) for name, opened in engine.knowledge_bases.items()},
-            prepare={name: _Preparation(engine, opened, self._stopping) for name, opened in engine.knowledge_bases.items()},
+            prepare={name: _Preparation(opened, self._stopping) for name, opened in engine.knowledge_bases.items()},
             turned=self._turned,
         )
 
@@ -58,10 +59,7 @@ class StandingProducer:
 class _Preparation:
     """Before each look for work: the configured index set is opened once, and another one when a store was swapped."""
 
-    def __init__(
-        self, engine: Engine, opened: OpenKnowledgeBase, stopping: threading.Event, monotonic: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._engine = engine
+    def __init__(self, opened: OpenKnowledgeBase, stopping: threading.Event, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._opened = opened
         self._stopping = stopping
         self._monotonic = monotonic
@@ -70,8 +68,6 @@ class _Preparation:
 
     def __call__(self) -> None:
         """Raises ``StoreDown`` while a store does not answer."""
-        if self._engine.open_state(self._opened) and self._is_open:
-            return
         if not self._is_open:
             self._opened.index_sets.open()
             self._is_open = True

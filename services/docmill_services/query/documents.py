@@ -55,15 +55,18 @@ def list_documents(backend: Backend, cursor: str | None, limit: int, state: Docu
 
 
 def read_document(backend: Backend, document_id: str, *, with_chunks: bool) -> DocumentDetailReply:
-    """One document.
+    """One document; a new one that waits or is in work is pending, and has nothing else yet.
 
     Raises:
-        DocumentUnknown: the served index set has no such document.
+        DocumentUnknown: the served index set has no such document, and none is planned.
         StoreDown: the registry, or with chunks a store, does not answer.
     """
     index_set = backend.registry.position().index_set
     entry = backend.registry.entries(index_set, [document_id])[1].get(document_id) if index_set is not None else None
     if index_set is None or entry is None or entry.state is DocumentState.GONE:
+        if backend.ledger.pending([document_id])[0]:
+            new = _document(document_id, None, DocumentState.PENDING)
+            return DocumentDetailReply.model_validate(new.model_dump(exclude_unset=True) | {"strategies": {}, "stale": False})
         raise DocumentUnknown(f"no document {document_id[:200]!r} in knowledge base {backend.settings.name!r}")
     chunks = {name: _chunks(backend, index_set, name, document_id, entry) for name in _strategies(entry)}
     optional: dict[str, object] = {}

@@ -1,6 +1,7 @@
 """Engine: what a process that indexes or answers works with."""
 
 import os
+import secrets
 import socket
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -47,7 +48,12 @@ class OpenKnowledgeBase:
 
 
 class Engine:
-    """Everything that a process has but its consumers, its HTTP server and its producer."""
+    """Everything that a process has but its consumers, its HTTP server and its producer.
+
+    Attributes:
+        holder: names this process, as no other one is named, where it holds a role.
+        unix_socket: of the embedded server; None where Redis is named by its URL, and its state is shared with other processes.
+    """
 
     def __init__(
         self,
@@ -70,11 +76,17 @@ class Engine:
         self.clock: Clock = SystemClock()
         self.chunker: Chunker = chunk
         self.isolation = ProcessIsolation(embedding_threads=settings.embedding_threads or (os.cpu_count() or 1))
-        self.holder = f"{socket.gethostname()}:{os.getpid()}"
+        # Containers may share a host's name, and each begin with process 1.
+        self.holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self.group_commit_seconds = _EMBEDDED_COMMIT_SECONDS if settings.elasticsearch_url is None else settings.group_commit_seconds
         self.worker_threads = settings.worker_threads or max(2, min(8, os.cpu_count() or 2))
         self._closing = ExitStack()
         self.unix_socket = unix_socket
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether no other process can be at work: the server is this process's own."""
+        return self.unix_socket is not None
 
     def knowledge_base(self, name: str) -> OpenKnowledgeBase:
         """The knowledge base called ``name``.
@@ -162,7 +174,7 @@ class Owner(Engine):
 
     def take_up_the_work(self) -> None:
         """Makes the ledger the only truth about the queue; nothing happens where other processes may be at work."""
-        if self.server is None:
+        if not self.is_alone:
             return
         self.tasks.purge()
         for opened in self.knowledge_bases.values():

@@ -2,60 +2,31 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from docmill.adapters.embedded.lexical_store import EmbeddedLexicalStore
 from docmill.adapters.embedded.vector_store import EmbeddedVectorStore
 from docmill.config import Settings
 from docmill.domain.errors import NotAvailable
-from docmill.ports.stores import LexicalStore, VectorStore
+
+if TYPE_CHECKING:
+    from docmill.adapters.elasticsearch import ElasticsearchLexicalStore
+    from docmill.adapters.qdrant import QdrantVectorStore
 
 Store = TypeVar("Store")
 
 
-class OpenVectorStore(VectorStore, Protocol):
-    """A vector store that somebody must close."""
-
-    def close(self) -> None:
-        """Gives up its connections or files."""
-        ...
-
-
-class OpenLexicalStore(LexicalStore, Protocol):
-    """A lexical store that somebody must close."""
-
-    def close(self) -> None:
-        """Gives up its connections or files."""
-        ...
-
-
-class Describing(Protocol):
-    """A store on a server."""
-
-    def describe(self) -> str:
-        """One line about the server; raises ``ServiceDown`` when it cannot be used."""
-        ...
-
-
-class VectorServer(OpenVectorStore, Describing, Protocol):
-    """A vector store on a server."""
-
-
-class LexicalServer(OpenLexicalStore, Describing, Protocol):
-    """A lexical store on a server."""
-
-
-def vectors_of(settings: Settings, folder: Path) -> OpenVectorStore:
-    """The vector store that ``settings`` name, or the embedded one in ``folder``."""
+def vectors_of(settings: Settings, folder: Path) -> "EmbeddedVectorStore | QdrantVectorStore":
+    """The vector store that ``settings`` name, or the embedded one in ``folder``; raises as ``connect_vectors``."""
     return EmbeddedVectorStore(folder) if settings.qdrant_url is None else connect_vectors(settings)
 
 
-def lexical_of(settings: Settings, folder: Path) -> OpenLexicalStore:
-    """The lexical store that ``settings`` name, or the embedded one in ``folder``."""
+def lexical_of(settings: Settings, folder: Path) -> "EmbeddedLexicalStore | ElasticsearchLexicalStore":
+    """The lexical store that ``settings`` name, or the embedded one in ``folder``; raises as ``connect_vectors``."""
     return EmbeddedLexicalStore(folder) if settings.elasticsearch_url is None else connect_lexical(settings)
 
 
-def connect_vectors(settings: Settings) -> VectorServer:
+def connect_vectors(settings: Settings) -> "QdrantVectorStore":
     """Qdrant.
 
     Raises:
@@ -63,7 +34,7 @@ def connect_vectors(settings: Settings) -> VectorServer:
         ServiceDown: it does not answer, or is not what docmill needs.
     """
 
-    def connect() -> VectorServer:
+    def connect() -> "QdrantVectorStore":
         from docmill.adapters.qdrant import connect_qdrant
 
         return connect_qdrant(settings)
@@ -71,10 +42,10 @@ def connect_vectors(settings: Settings) -> VectorServer:
     return _with_client(connect, "DOCMILL_QDRANT_URL", "qdrant_client")
 
 
-def connect_lexical(settings: Settings) -> LexicalServer:
+def connect_lexical(settings: Settings) -> "ElasticsearchLexicalStore":
     """Elasticsearch; raises as ``connect_vectors``."""
 
-    def connect() -> LexicalServer:
+    def connect() -> "ElasticsearchLexicalStore":
         from docmill.adapters.elasticsearch import connect_elasticsearch
 
         return connect_elasticsearch(settings)

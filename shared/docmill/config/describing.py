@@ -125,6 +125,7 @@ def _model(model: ModelSpec) -> Described:
         model=model.model,
         base_url=_without_query(model.base_url),
         token_key=model.token_key,
+        headers=dict(model.headers) or None,
         requests_per_minute=model.requests_per_minute,
         tokens_per_minute=model.tokens_per_minute,
         price=None if model.price is None else {"input": model.price.input, "output": model.price.output},
@@ -134,7 +135,7 @@ def _model(model: ModelSpec) -> Described:
 
 
 def _provider(provider: Provider) -> Described:
-    return _present(base_url=_without_query(provider.base_url), token_key=provider.token_key)
+    return _present(base_url=_without_query(provider.base_url), token_key=provider.token_key, headers=dict(provider.headers) or None)
 
 
 def _without_query(url: str | None) -> str | None:

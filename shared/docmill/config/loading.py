@@ -59,12 +59,15 @@ def find_configuration(start: Path) -> Path | None:
     )  # Path.is_file raises for what cannot be looked at
 
 
-def load_configuration(path: Path, *, scan_interval_seconds: float = DEFAULT_SCAN_INTERVAL_SECONDS) -> Configuration:
+def load_configuration(
+    path: Path, *, scan_interval_seconds: float = DEFAULT_SCAN_INTERVAL_SECONDS, environ: Mapping[str, str] | None = None
+) -> Configuration:
     """The configuration in a YAML file, with its defaults filled in and its paths resolved.
 
     Args:
         path: the file; relative entries of ``docs`` stand in its folder.
         scan_interval_seconds: for knowledge bases that do not say.
+        environ: the environment variables, for ``embedding_model: auto``, which asks whose credential is set; None is none.
 
     Raises:
         ConfigurationNotFound: there is no such file.
@@ -76,7 +79,7 @@ def load_configuration(path: Path, *, scan_interval_seconds: float = DEFAULT_SCA
         raise ConfigurationNotFound(f"{path}: there is no such file") from error
     source = read_yaml(str(path), raw, SECTIONS)
     problems = Problems(source)
-    references = References(source, problems)
+    references = References(source, problems, environ or {})
     base_folder = Path(os.path.abspath(path)).parent.resolve()  # the file itself may be a link into a mount's inner folder
     around = Surroundings(base_folder, scan_interval_seconds, references, problems)
     entries = _knowledge_base_entries(source, problems)

@@ -18,6 +18,10 @@ class Adapter(StrEnum):
 
     LOCAL = "local"
     OPENAI = "openai"
+    GOOGLE = "google"
+    COHERE = "cohere"
+    VOYAGE = "voyage"
+    OLLAMA = "ollama"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,7 @@ class Provider:
         adapter: what talks to it; None where docmill has nothing that can.
         base_url: where it is; None where the adapter knows, or where the configuration must say (``needs_base_url``).
         token_key: the environment variable that holds the credential; None sends none.
+        headers: more headers of every request; ``${NAME}`` in a value stands for an environment variable.
     """
 
     name: str
@@ -35,6 +40,7 @@ class Provider:
     base_url: str | None = None
     token_key: str | None = None
     needs_base_url: bool = False
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,8 @@ class ModelSpec:
         reference: as the configuration writes it.
         adapter: what talks to its provider; None where docmill has nothing that can.
         max_tokens: the longest answer that a chat model is asked for.
+        headers: more headers of every request; ``${NAME}`` in a value stands for an environment variable.
+        is_named_endpoint: its provider is one of the configuration's own ``providers:``.
     """
 
     reference: str
@@ -78,6 +86,8 @@ class ModelSpec:
     price: Price | None = None
     max_tokens: int | None = None
     temperature: float | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    is_named_endpoint: bool = False
 
     @property
     def name(self) -> str:
@@ -96,15 +106,24 @@ _OPENAI_COMPATIBLE: Final = (
     Provider("requesty", Adapter.OPENAI, "https://router.requesty.ai/v1", "REQUESTY_API_KEY"),
     Provider("xai", Adapter.OPENAI, "https://api.x.ai/v1", "XAI_API_KEY"),
 )
+_WITH_AN_API_OF_THEIR_OWN: Final = (
+    Provider("google", Adapter.GOOGLE, None, "GOOGLE_API_KEY"),
+    Provider("cohere", Adapter.COHERE, None, "COHERE_API_KEY"),
+    Provider("voyage", Adapter.VOYAGE, None, "VOYAGE_API_KEY"),
+)
 _WITHOUT_ADAPTER: Final = (
     Provider("amazon-bedrock", None),
     Provider("anthropic", None, None, "ANTHROPIC_API_KEY"),
-    Provider("google", None, None, "GOOGLE_API_KEY"),
 )
+#: What makes embeddings where it is not what talks to the provider's chat models.
+_EMBEDDING_ADAPTERS: Final[Mapping[str, Adapter]] = MappingProxyType({"ollama": Adapter.OLLAMA})
 
 #: Every provider that needs no entry under ``providers:``.
 PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
-    {provider.name: provider for provider in (Provider(LOCAL, Adapter.LOCAL), *_OPENAI_COMPATIBLE, *_WITHOUT_ADAPTER)}
+    {
+        provider.name: provider
+        for provider in (Provider(LOCAL, Adapter.LOCAL), *_OPENAI_COMPATIBLE, *_WITH_AN_API_OF_THEIR_OWN, *_WITHOUT_ADAPTER)
+    }
 )
 
 #: The models of the ``local`` provider.
@@ -115,20 +134,53 @@ LOCAL_MODELS: Final[Mapping[str, LocalModel]] = MappingProxyType(
 #: Output sizes of well-known remote models, for configurations that do not give ``vector_dimensions``.
 REMOTE_DIMENSIONS: Final[Mapping[str, int]] = MappingProxyType(
     {
+        "cohere/embed-english-light-v3.0": 384,
+        "cohere/embed-english-v3.0": 1024,
+        "cohere/embed-multilingual-light-v3.0": 384,
+        "cohere/embed-multilingual-v3.0": 1024,
+        "cohere/embed-v4.0": 1536,
         "dmr/ai/embeddinggemma": 768,
         "google/gemini-embedding-001": 3072,
         "google/gemini-embedding-2": 3072,
+        "mistral/codestral-embed": 1536,
         "mistral/mistral-embed": 1024,
         "openai/text-embedding-3-large": 3072,
         "openai/text-embedding-3-small": 1536,
         "openai/text-embedding-ada-002": 1536,
+        "voyage/voyage-3-large": 1024,
+        "voyage/voyage-3.5": 1024,
+        "voyage/voyage-3.5-lite": 1024,
+        "voyage/voyage-code-3": 1024,
     }
 )
 
-#: What ``embedding_model: auto`` stands for, by ``vector_dimensions``; None is for a strategy that does not give them.
+#: What ``embedding_model: auto`` stands for where a credential is set: the first of these.
+AUTO_REMOTE_MODELS: Final = (
+    "openai/text-embedding-3-small",
+    "google/gemini-embedding-001",
+    "mistral/mistral-embed",
+    "voyage/voyage-3.5",
+    "cohere/embed-v4.0",
+)
+
+#: What it stands for elsewhere, by ``vector_dimensions``; None is for a strategy that does not give them.
 AUTO_MODELS: Final[Mapping[int | None, str]] = MappingProxyType(
     {None: DEFAULT_EMBEDDING_MODEL, 384: DEFAULT_EMBEDDING_MODEL, 768: "dmr/ai/embeddinggemma", 1536: "openai/text-embedding-3-small"}
 )
+
+
+def auto_model(dimensions: int | None, environ: Mapping[str, str]) -> str | None:
+    """What ``auto`` stands for; None where there is no model of that length.
+
+    Args:
+        dimensions: ``vector_dimensions``; None where they are not given.
+        environ: the environment variables; a provider's model is chosen when its credential is among them.
+    """
+    for model in AUTO_REMOTE_MODELS:
+        token_key = PROVIDERS[model.partition("/")[0]].token_key
+        if token_key and environ.get(token_key, "").strip() and dimensions in (None, REMOTE_DIMENSIONS[model]):
+            return model
+    return AUTO_MODELS.get(dimensions)
 
 
 def local_model(provider: str, model: str) -> LocalModel | None:
@@ -139,7 +191,9 @@ def local_model(provider: str, model: str) -> LocalModel | None:
 def adapter_for(spec: EmbeddingModelSpec) -> Adapter | None:
     """What talks to the provider of an embedding model; None where docmill has nothing that can.
 
-    A provider that is not built in is one of the configuration's ``providers:``, and those are OpenAI-compatible.
+    The configuration's own ``providers:`` are OpenAI-compatible, also one that takes the name of a built-in one.
     """
     provider = PROVIDERS.get(spec.provider)
-    return Adapter.OPENAI if provider is None else provider.adapter
+    if provider is None or spec.speaks_openai:
+        return Adapter.OPENAI
+    return _EMBEDDING_ADAPTERS.get(spec.provider, provider.adapter)

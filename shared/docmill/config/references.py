@@ -1,11 +1,13 @@
 """Resolves model references: `provider/model`, names under `models:`, and providers under `providers:`."""
 
 import re
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
+from docmill.config.headers import problem_of_header
 from docmill.config.problems import Problems
-from docmill.config.providers import LOCAL, LOCAL_MODELS, PROVIDERS, Adapter, ModelSpec, Price, Provider
+from docmill.config.providers import LOCAL, LOCAL_MODELS, PROVIDERS, Adapter, ModelSpec, Price, Provider, auto_model
 from docmill.config.reading import read_section
 from docmill.config.schema import CHAT_KEYS, RawModel, RawPrice, RawProvider
 from docmill.config.wording import listed, meant, not_a, shown
@@ -23,14 +25,19 @@ class References:
         providers: the entries of `providers:` that were used.
     """
 
-    def __init__(self, source: YamlSource, problems: Problems) -> None:
+    def __init__(self, source: YamlSource, problems: Problems, environ: Mapping[str, str]) -> None:
         self._problems = problems
+        self._environ = environ
         self._model_entries = self._entries(source, "models")
         self._provider_entries = self._entries(source, "providers")
         self.models: dict[str, ModelSpec] = {}
         self.providers: dict[str, Provider] = {}
         if LOCAL in self._provider_entries:
             problems.error(("providers", LOCAL), f"`{LOCAL}` is built in and cannot be defined", at_key=True)
+
+    def auto(self, dimensions: int | None) -> str | None:
+        """The reference that ``auto`` stands for; see ``auto_model``."""
+        return auto_model(dimensions, self._environ)
 
     def resolve(self, reference: str, path: YamlPath) -> ModelSpec | None:
         """What ``reference`` stands for; None when that cannot be said, which is then reported, at ``path`` or at its entry."""
@@ -92,7 +99,11 @@ class References:
         if raw.base_url is None and not self._problems.is_wrong(path):
             self._problems.error(path, "needs a `base_url`", at_key=True)
         self._check_access(raw, path)
-        return None if self._problems.is_wrong(path) else Provider(name, Adapter.OPENAI, raw.base_url, raw.token_key)
+        return (
+            None
+            if self._problems.is_wrong(path)
+            else Provider(name, Adapter.OPENAI, raw.base_url, raw.token_key, headers=tuple((raw.headers or {}).items()))
+        )
 
     def _spec(self, reference: str, provider: Provider, model: str, raw: RawModel, path: YamlPath) -> ModelSpec | None:
         self._check_access(raw, path)
@@ -117,6 +128,8 @@ class References:
             price=_price(raw.price),
             max_tokens=raw.max_tokens,
             temperature=raw.temperature,
+            headers=tuple({**dict(provider.headers), **(raw.headers or {})}.items()),
+            is_named_endpoint=provider.name in self.providers,
         )
 
     def _check_access(self, raw: RawModel | RawProvider, path: YamlPath) -> None:
@@ -127,6 +140,9 @@ class References:
                 (*path, "token_key"),
                 "must be the name of an environment variable (letters, digits, `_`); a secret itself must not stand in the file",
             )
+        for name, value in (raw.headers or {}).items():
+            if problem := problem_of_header(name, value):
+                self._problems.error((*path, "headers", name), problem)
 
     def _warn_of_unknown_keys(
         self, data: YamlValue, path: YamlPath, known: frozenset[str], model: type[RawModel] | type[RawProvider]

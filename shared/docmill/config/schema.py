@@ -190,6 +190,7 @@ class RawModel(RawSection):
     model: Text | None = _key("The provider's name of the model.")
     base_url: Text | None = _key("Where the provider is, if not where it always is.")
     token_key: Text | None = _key("The environment variable that holds the credential.")
+    headers: dict[str, Text] | None = _key("More HTTP headers of every request; `${NAME}` stands for an environment variable.")
     requests_per_minute: Count | None = _key("The provider's limit on requests.")
     tokens_per_minute: Count | None = _key("The provider's limit on tokens.")
     price: RawPrice | Annotated[float, Field(ge=0)] | None = _key("US dollars for a million tokens; a number is the `input` price.")
@@ -205,6 +206,7 @@ class RawProvider(RawSection):
     api_type: Text | None = _key("Which of OpenAI's interfaces it has.", "openai_chatcompletions")
     base_url: Text | None = _key("Where it is.")
     token_key: Text | None = _key("The environment variable that holds the credential; none is sent when absent.")
+    headers: dict[str, Text] | None = _key("More HTTP headers of every request; `${NAME}` stands for an environment variable.")
 
 
 class RawConfiguration(BaseModel):

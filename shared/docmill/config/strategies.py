@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from docmill.config.prefixes import NO_PREFIXES, prefixes_of
 from docmill.config.problems import Problems
 from docmill.config.providers import AUTO, AUTO_MODELS, LOCAL, REMOTE_DIMENSIONS, ModelSpec, local_model
 from docmill.config.references import References
@@ -138,6 +139,7 @@ class _Builder:
         model = None if reference is None else self.references.resolve(reference, at)
         if model is None:
             return None
+        prefixes = NO_PREFIXES if model.provider == LOCAL else prefixes_of(model.model)
         return EmbeddingModelSpec(
             provider=model.provider,
             model=model.model,
@@ -146,10 +148,14 @@ class _Builder:
             token_key=model.token_key,
             batch_size=DEFAULT_BATCH_SIZE if raw.embedding_batch_size is None else raw.embedding_batch_size,
             max_concurrency=raw.max_embedding_concurrency,
+            headers=model.headers,
+            query_prefix=prefixes.query,
+            passage_prefix=prefixes.passage,
+            speaks_openai=model.is_named_endpoint,
         )
 
     def _chosen(self, raw: RawStrategy, path: YamlPath) -> str | None:
-        reference = AUTO_MODELS.get(raw.vector_dimensions)
+        reference = self.references.auto(raw.vector_dimensions)
         if reference is None:
             sizes = ", ".join(str(size) for size in AUTO_MODELS if size is not None)
             self.problems.error(path, f"`{AUTO}` has no model of {raw.vector_dimensions} dimensions, only of {sizes}; name the model")

@@ -270,15 +270,31 @@ class ProviderError(DocmillError):
 
 
 class ProviderRateLimited(ProviderError):
-    """The provider asks to be called later."""
+    """The provider asks to be called later.
+
+    Attributes:
+        retry_after_seconds: how much later, above 0; None where it does not say.
+    """
 
     code = "provider.rate_limited"
 
+    def __init__(self, message: str, retry_after_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+
 
 class ProviderTransient(ProviderError):
-    """The provider failed in a way that may pass."""
+    """The provider failed in a way that may pass.
+
+    Attributes:
+        retry_after_seconds: when it says that it may have passed, above 0; None where it does not say.
+    """
 
     code = "provider.transient"
+
+    def __init__(self, message: str, retry_after_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
 
 
 class TextRefused(ProviderError):

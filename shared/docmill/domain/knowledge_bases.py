@@ -1,8 +1,10 @@
 """Knowledge bases as the rest of the code sees them: configuration with its defaults filled in and its paths resolved."""
 
+import glob
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -57,6 +59,10 @@ class EmbeddingModelSpec:
         base_url: set for OpenAI-compatible servers other than OpenAI's own.
         token_key: the environment variable that holds the credential.
         batch_size: texts in one request.
+        headers: more HTTP headers of every request, each with its value; ``${NAME}`` in a value stands for an environment variable.
+        query_prefix: put before every query, as the model was trained to read it.
+        passage_prefix: put before every passage.
+        speaks_openai: the configuration names the endpoint under ``providers:``, so that it speaks OpenAI's API whatever it is called.
     """
 
     provider: str
@@ -66,6 +72,10 @@ class EmbeddingModelSpec:
     token_key: str | None = None
     batch_size: int = 50
     max_concurrency: int | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    speaks_openai: bool = False
 
     @property
     def name(self) -> str:
@@ -114,6 +124,8 @@ class StrategySpec:
             "dimensions": self.embedding.dimensions,
             "similarity": self.similarity.value,
         }
+        if self.embedding.passage_prefix:
+            shape["passage_prefix"] = self.embedding.passage_prefix
         if self.kind is StrategyKind.SEMANTIC_EMBEDDINGS:
             shape |= {"chat_model": self.chat_model, "prompt": self.semantic_prompt, "ast_context": self.ast_context}
         return shape
@@ -201,6 +213,24 @@ class KnowledgeBase:
             "strategies": [_shape_of(strategy) for strategy in sorted(self.strategies, key=lambda s: s.name)],
         }
         return hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:16]
+
+    @property
+    def selection_hash(self) -> str:
+        """16 hexadecimal digits over everything that decides which files belong to which strategy, wherever the base folder is."""
+        selection = {
+            "roots": self._without_base_folder(self.roots),
+            "respect_vcs": self.respect_vcs,
+            "allow_secrets": self.allow_secrets,
+            "max_file_size_bytes": self.max_file_size_bytes,
+            "strategies": {one.name: (self._without_base_folder(one.roots), one.respect_vcs) for one in self.strategies},
+        }
+        return hashlib.sha256(json.dumps(selection, sort_keys=True).encode()).hexdigest()[:16]
+
+    def _without_base_folder(self, roots: Sequence[str]) -> list[str]:
+        """Hosts may have their documents at different places; what lies outside the base folder has the same path everywhere."""
+        folder = str(self.base_folder).rstrip("/")
+        prefix = re.compile(f"^(!?)(?:{re.escape(folder)}|{re.escape(glob.escape(folder))})(?=/|$)")
+        return [prefix.sub(r"\1.", root) for root in roots]
 
 
 def _shape_of(strategy: StrategySpec) -> dict[str, object]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from docmill.domain.registry import DocumentState, Lane, TaskMessage
-from docmill.indexing.batches import contains, in_batches
+from docmill.indexing.batches import PLANNED_AT_ONCE, contains, in_batches
 from docmill.indexing.targets import Target
 from docmill.ports.state import KnowledgeBaseState
 from docmill.ports.stores import ChunkStore
@@ -15,7 +15,13 @@ _BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What one pass found and did; ``messages`` are for the caller to send."""
+    """What one pass found and did.
+
+    Attributes:
+        removed: generations of which nobody knew.
+        planned_again: documents that are not whole.
+        messages: for the first of them, for the caller to send.
+    """
 
     removed: int
     planned_again: tuple[str, ...]
@@ -50,7 +56,9 @@ def reconcile_stores(state: KnowledgeBaseState, target: Target, pause: Callable[
             pause()
         broken |= _not_whole(state, target, strategy.name, store, array("Q", sorted(whole)), pause)
     planned = sorted(broken)
-    messages = state.ledger.enqueue(planned, Lane.BULK) if planned else []
+    messages = state.ledger.enqueue(planned[:PLANNED_AT_ONCE], Lane.BULK) if planned else []
+    if len(planned) > PLANNED_AT_ONCE:
+        state.ledger.start_run()  # all of them are marked, so that its scan plans the others
     return Repair(removed, tuple(planned), tuple(messages))
 
 

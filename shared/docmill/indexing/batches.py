@@ -5,9 +5,12 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from itertools import islice
-from typing import TypeVar
+from typing import Final, TypeVar
 
 T = TypeVar("T")
+
+#: Documents that are planned at once beside a pass: the others are left to a pass, which keeps to the producer's window.
+PLANNED_AT_ONCE: Final = 1_000
 
 
 def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -24,7 +24,9 @@ from docmill.ports.state import KnowledgeBaseState
 from docmill.ports.stores import ChunkStore
 
 _log = structlog.get_logger(__name__)
-#: What came of a document that a store which is out could not take.
+#: What came of a document, where that is no failure: the last one where a store that is out could not take it.
+COMMITTED: Final = "committed"
+SUPERSEDED: Final = "superseded"
 POSTPONED: Final = "postponed"
 #: A worker rests so long after a store was out.
 OUTAGE_PAUSE_SECONDS: Final = 2.0
@@ -83,7 +85,7 @@ def commit_together(
     written = [item for item in alive if item.commit.attempt.generation not in failures]
     results = state.registry.commit([item.commit for item in written]) if written else []
     for item, result in zip(written, results, strict=True):
-        outcomes[item.commit.attempt.generation] = "committed" if result.committed else "superseded"
+        outcomes[item.commit.attempt.generation] = COMMITTED if result.committed else SUPERSEDED
     _send_next(tasks, [result.next_message for result in results])
     return outcomes
 
@@ -94,7 +96,7 @@ def _record_intents(prepared: Sequence[Prepared], state: KnowledgeBaseState, out
         return list(prepared)
     accepted = state.registry.intents([Intent(item.commit.attempt, item.commit.fingerprint, item.commit.chunks) for item in writing])
     refused = {item.commit.attempt.generation for item, ok in zip(writing, accepted, strict=True) if not ok}
-    outcomes.update(dict.fromkeys(refused, "superseded"))
+    outcomes.update(dict.fromkeys(refused, SUPERSEDED))
     return [item for item in prepared if item.commit.attempt.generation not in refused]
 
 
@@ -244,7 +246,7 @@ class Committer:
             outcomes = commit_together(documents, self._state_of(knowledge_base), self._tasks, lambda: self._keeper.stopped)
             for item in documents:
                 outcome = outcomes[item.commit.attempt.generation]
-                if outcome not in ("committed", "superseded", POSTPONED):
+                if outcome not in (COMMITTED, SUPERSEDED, POSTPONED):
                     _log.warning("document_failed", document_id=item.commit.attempt.document_id, reason=outcome)
         except DocmillError as error:
             _log.warning("documents_not_committed", count=len(documents), error=str(error), then="the ledger sends them again")

@@ -35,6 +35,11 @@ _ENTRIES: Final = 500
 BUILDING: Final = "building"
 #: The note that lists the runs which had begun before that set was opened.
 BUILDING_SINCE: Final = "building_since"
+#: The note that lists the sets that were opened, the last one last.
+OPENED: Final = "opened"
+_REMEMBERED_SETS: Final = 20
+#: The note that asks the sweeper to compare stores and registry now.
+COMPARISON_WANTED: Final = "comparison_wanted"
 #: How old what a process knows of the index sets may be, when another process decides.
 FOLLOW_SECONDS: Final = 1.0
 #: The note that the producer keeps while it is told of changes.
@@ -73,9 +78,12 @@ class IndexSets:
         self._model_of = model_of
         self._monotonic = monotonic
         self._current = self._configured()
-        self._served = self._current
-        self._building: Target | None = None
+        #: The served one, then the one being built; replaced as a whole, since other threads read it meanwhile.
+        self._sets: tuple[Target, ...] = (self._current,)
+        #: By the configuration of the process that decides; None while that is not known.
+        self._selection: str | None = None
         self._decides = False
+        self._has_followed = False
         self._followed_at = -math.inf
         self._lock = threading.Lock()
 
@@ -88,81 +96,104 @@ class IndexSets:
         registry = self._state.registry
         self._decides = True
         self._current.create_indexes()
-        text = _SPECIFICATION.dump_json(self._current.knowledge_base).decode()
-        registry.note(_specification_key(self._current.index_set), text)
+        earlier_sets = [one for one in (registry.noted(OPENED) or "").split() if one != self._current.index_set]
+        registry.note(OPENED, " ".join([*earlier_sets[1 - _REMEMBERED_SETS :], self._current.index_set]))
+        registry.note(_specification_key(self._current.index_set), _text_of(self._current))
         served = registry.position().index_set
         old = self._known_target(served) if served not in (None, self._current.index_set) else None
-        self._building = self._current if old is not None else None
         if old is None:
             registry.serve(self._current.index_set)
             registry.note(BUILDING, None)
-            self._served = self._current
+            self._sets = (self._current,)
             return
-        self._served = old
+        self._sets = (old, self._current)
         earlier = (self._state.ledger.current_run(), self._state.ledger.last_complete_run())
         registry.note(BUILDING_SINCE, " ".join(run.id for run in earlier if run is not None))
         registry.note(BUILDING, self._current.index_set)
         _log.info("index_set_is_built", index_set=self._current.index_set, served=old.index_set)
 
     def reopen_if_swapped(self) -> bool:
-        """Opens another set when a store was wiped or swapped, which its identity tells; True when it did.
+        """Opens the configured set when it is another one, since a store was wiped or swapped, which its identity tells; True when it did.
+
+        It does so too when the registry says otherwise than ``open`` did: a process of another configuration decided meanwhile, or
+        rebuilt the registry. And an index of the set that is lacking is made again.
 
         Raises:
             StoreDown: a store does not answer.
         """
         now = self._configured()
-        if now.index_set == self._current.index_set:
-            return False
-        _log.warning("store_was_swapped", index_set=now.index_set, before=self._current.index_set, then="everything is indexed again")
-        self._current = now
+        if now.index_set != self._current.index_set:
+            _log.warning("store_was_swapped", index_set=now.index_set, before=self._current.index_set, then="everything is indexed again")
+            self._current = now
+        elif self._is_noted(now):
+            return self._make_again_what_is_lacking()
         self.open()
         return True
+
+    def _make_again_what_is_lacking(self) -> bool:
+        """Somebody may remove one index from a store that stays: a comparison then plans what had its chunks there."""
+        if self._is_there(self._current):
+            return False
+        _log.warning("index_was_lacking", index_set=self._current.index_set, then="it is made again, and its documents are indexed again")
+        self._current.create_indexes()
+        self._state.registry.note(COMPARISON_WANTED, "yes")
+        return True
+
+    def _is_noted(self, target: Target) -> bool:
+        noted = self._state.registry.noted(_specification_key(target.index_set))
+        return sets_to_fill(self._state)[-1:] == [target.index_set] and noted == _text_of(target)
 
     def targets(self) -> Sequence[Target]:
         """Where a change goes: the served set first, then the one being built.
 
         Raises:
-            StoreDown: another process decides, and has not opened a set that this one can write; or the registry does not answer.
+            StoreDown: another process decides, and this one cannot write what that one wants: the newest set is of another version or
+                other stores, or other files belong to it by this one's configuration; or the registry does not answer.
         """
         self._follow()
-        targets = (self._served,) if self._building is None else (self._served, self._building)
+        targets = self._sets
         if self._decides:
             return targets
         identities = (self.vectors.identity(), self.lexical.identity())
         writable = [one for one in targets if one.index_set == index_set_id(one.knowledge_base.pipeline_hash, identities)]
-        if not writable:
+        if targets[-1] not in writable:  # what went to the old set alone would be missing, or stale, once the new one is served
             raise StoreDown(
-                f"no index set of {self._knowledge_base.name!r} can be written now: its stores were swapped, or this version makes other"
-                " chunks; the process that scans opens one"
+                f"the newest index set of {self._knowledge_base.name!r} cannot be written by this process: its stores were swapped, and"
+                " the process that scans opens another one; or that process is of another version, and this one must be of the same"
+            )
+        if self._selection not in (None, self._knowledge_base.selection_hash):
+            raise StoreDown(
+                f"the process that scans {self._knowledge_base.name!r} is configured with other documents or strategies than this one:"
+                " start this one with the same configuration"
             )
         return writable
 
     def served(self) -> Target:
         """The set that queries read; the one that was served last while the registry does not answer."""
         try:
-            self._follow()
+            self._follow(waits=not self._has_followed)
         except StoreDown as error:
             _log.debug("index_sets_not_read", error=str(error))
-        return self._served
+        return self._sets[0]
 
     def targets_there(self) -> Sequence[Target]:
         """What was served and built when the registry last answered, as far as the stores have its indexes."""
-        known = (self._served, self._building)
-        return [target for target in known if target is not None and self._is_there(target)]
+        return [target for target in self._sets if self._is_there(target)]
 
     def settle(self) -> bool:
         """Serves the set being built if it is complete; True when it took over now."""
         self._follow()
-        building = self._building
-        if building is None or not self._is_complete(building):
+        sets = self._sets
+        if len(sets) == 1 or not self._is_complete(*sets):
             return False
-        self._state.registry.serve(building.index_set)
-        self._state.registry.note(BUILDING, None)
-        _log.info("index_set_is_served", index_set=building.index_set, before=self._served.index_set)
-        self._served, self._building = building, None
+        served, building = sets
+        if not self._state.registry.flip(building.index_set, BUILDING):
+            return False  # another one was opened while this one was looked at
+        _log.info("index_set_is_served", index_set=building.index_set, before=served.index_set)
+        self._sets = (building,)
         return True
 
-    def _is_complete(self, building: Target) -> bool:
+    def _is_complete(self, served: Target, building: Target) -> bool:
         run = self._state.ledger.last_complete_run()
         before = (self._state.registry.noted(BUILDING_SINCE) or "").split()
         if run is None or run.state is not RunState.COMPLETE or run.id in before:
@@ -172,7 +203,7 @@ class IndexSets:
         states, _ = self._state.registry.counts(building.index_set)
         if states.get(DocumentState.FAILED, 0) or states.get(DocumentState.QUARANTINED, 0):
             return False
-        for entries in in_batches(self._state.registry.scan(self._served.index_set), _ENTRIES):
+        for entries in in_batches(self._state.registry.scan(served.index_set), _ENTRIES):
             there = [document_id for document_id, entry in entries if entry.state is not DocumentState.GONE]
             if len(self._state.registry.entries(building.index_set, there)[1]) < len(there):
                 return False
@@ -180,35 +211,61 @@ class IndexSets:
 
     def drop_others(self) -> None:
         """Removes every set that is neither served nor being built; call it a grace after the last change of sets."""
-        there = self._state.registry.index_sets()
-        self._followed_at = -math.inf  # what was opened since then is not among them
-        self._follow()
-        kept = {target.index_set for target in (self._served, self._building) if target is not None}
-        for index_set in there:
-            if index_set in kept:
-                continue
+        registry = self._state.registry
+        opened = (registry.noted(OPENED) or "").split()  # one that was left before anything was in it has no entries
+        for index_set in dict.fromkeys((*registry.index_sets(), *opened)):
             target = self._known_target(index_set)
+            # By name, since one that this version cannot read may be served or built by another; and as late as can be, since this
+            # process may have been held up while one was opened again.
+            if index_set in sets_to_fill(self._state):
+                continue
             if target is not None:
                 target.drop_indexes()
-            self._state.registry.forget_index_set(index_set)
-            self._state.registry.note(_specification_key(index_set), None)
+            registry.forget_index_set(index_set)
+            registry.note(_specification_key(index_set), None)
 
-    def _follow(self) -> None:
-        """Reads what the deciding process noted, unless that is known well enough; sets that cannot be read stay as they were."""
-        with self._lock:
+    def _follow(self, *, waits: bool = True) -> None:
+        """Reads what the deciding process noted, unless that is known well enough; sets that cannot be read stay as they were.
+
+        Unless it ``waits``, it does nothing while another thread reads: a registry that is silent must not hold up every query.
+        """
+        if not self._lock.acquire(blocking=waits):
+            return
+        try:
             if self._decides or self._monotonic() - self._followed_at < FOLLOW_SECONDS:
                 return
-            self._followed_at = self._monotonic()  # also when it fails: not every query waits for a registry that is silent
+            self._followed_at = self._monotonic()
             try:
-                self._served = self._followed(self._state.registry.position().index_set) or self._served
-                self._building = self._followed(self._state.registry.noted(BUILDING))
+                served = self._followed(self._state.registry.position().index_set) or self._sets[0]
+                newest = self._state.registry.noted(BUILDING)
+                building = self._followed(newest)
+                self._selection = self._noted_selection(newest or served.index_set)
+                self._sets = (served,) if building is None else (served, building)
+                self._has_followed = True
             except StoreDown:
-                self._followed_at -= FOLLOW_SECONDS / 2
+                self._followed_at = self._monotonic() - FOLLOW_SECONDS / 2  # after a wait that may have been long
                 raise
+        finally:
+            self._lock.release()
 
     def _followed(self, index_set: str | None) -> Target | None:
-        known = next((one for one in (self._served, self._building) if one is not None and one.index_set == index_set), None)
+        known = next((one for one in self._sets if one.index_set == index_set), None)
         return known or self._known_target(index_set)
+
+    def _noted_selection(self, index_set: str) -> str | None:
+        specification = self._noted_specification(index_set)
+        return None if specification is None else specification.selection_hash
+
+    def _noted_specification(self, index_set: str) -> KnowledgeBase | None:
+        """As the process that decides was configured when it opened the set; None when that cannot be read."""
+        text = self._state.registry.noted(_specification_key(index_set))
+        if text is None:
+            return None
+        try:
+            return _SPECIFICATION.validate_json(text)
+        except ValidationError as error:
+            _log.warning("index_set_cannot_be_served", index_set=index_set, reason=str(error))
+            return None
 
     def _configured(self) -> Target:
         identities = (self.vectors.identity(), self.lexical.identity())
@@ -216,13 +273,12 @@ class IndexSets:
 
     def _known_target(self, index_set: str | None) -> Target | None:
         """The target of a set that was made earlier, or None when it cannot be read any more."""
-        text = self._state.registry.noted(_specification_key(index_set)) if index_set is not None else None
-        if index_set is None or text is None:
+        specification = self._noted_specification(index_set) if index_set is not None else None
+        if index_set is None or specification is None:
             return None
         try:
-            knowledge_base = _SPECIFICATION.validate_json(text)
-            target = self._target(index_set, knowledge_base)
-        except (ValidationError, NotAvailable) as error:
+            target = self._target(index_set, specification)
+        except NotAvailable as error:
             _log.warning("index_set_cannot_be_served", index_set=index_set, reason=str(error))
             return None
         return target if self._is_there(target) else None
@@ -242,9 +298,13 @@ def _specification_key(index_set: str) -> str:
     return f"specification:{index_set}"
 
 
+def _text_of(target: Target) -> str:
+    return _SPECIFICATION.dump_json(target.knowledge_base).decode()
+
+
 def note_targets(registry: Registry, targets: Sequence[Target]) -> None:
     """Writes what a lost registry must know again: how each set was configured, which is served (the first), which is being built."""
     for target in targets:
-        registry.note(_specification_key(target.index_set), _SPECIFICATION.dump_json(target.knowledge_base).decode())
+        registry.note(_specification_key(target.index_set), _text_of(target))
     registry.note(BUILDING, targets[1].index_set if len(targets) > 1 else None)
     registry.serve(targets[0].index_set)

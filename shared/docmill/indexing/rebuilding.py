@@ -17,7 +17,7 @@ from docmill.domain.documents import fingerprint_of
 from docmill.domain.errors import DocmillError, Superseded
 from docmill.domain.generations import epoch_of
 from docmill.domain.registry import DocumentState, Entry, Lane, Version
-from docmill.indexing.batches import in_batches
+from docmill.indexing.batches import PLANNED_AT_ONCE, in_batches
 from docmill.indexing.index_sets import note_targets
 from docmill.indexing.sources import Source
 from docmill.indexing.stored_counts import IN_PART, StoredCounts
@@ -31,8 +31,6 @@ _log = structlog.get_logger(__name__)
 _BATCH: Final = 200
 _ROLE_SECONDS: Final = 60.0
 _RENEW_SECONDS: Final = 10.0
-#: Documents whose source has changed that are planned before the scan, which plans them all.
-_PLANNED_FIRST: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +150,7 @@ class Rebuild:
             for document_id, entry in self.state.registry.scan(target.index_set):
                 served += 1
                 stale += entry.marked
-                if entry.marked and len(first) < _PLANNED_FIRST:
+                if entry.marked and len(first) < PLANNED_AT_ONCE:
                     first[document_id] = None
         if first:
             self.tasks.send(self.state.ledger.enqueue(list(first), Lane.BULK), Lane.BULK)

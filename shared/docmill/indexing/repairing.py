@@ -8,13 +8,11 @@ from docmill.domain.errors import DocmillError
 from docmill.domain.knowledge_bases import StrategySpec
 from docmill.domain.registry import Entry, Lane
 from docmill.domain.verification import Finding, FindingKind
+from docmill.indexing.batches import PLANNED_AT_ONCE
 from docmill.indexing.store_checks import store_name
 from docmill.indexing.targets import Target
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
-
-#: More are left to a pass, which keeps to the producer's window.
-_PLANNED_AT_ONCE: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ class Repairer:
             if suspect.entry is not None and suspect.entry.live is not None and suspect.finding.kind is not FindingKind.ORPHAN:
                 self.state.registry.mark(suspect.target.index_set, suspect.document_id, suspect.entry.live.generation)
         wrong = dict.fromkeys(one.document_id for one in suspects if one.finding.kind is not FindingKind.ORPHAN)
-        first = list(wrong)[:_PLANNED_AT_ONCE]
+        first = list(wrong)[:PLANNED_AT_ONCE]
         if first:
             self.tasks.send(self.state.ledger.enqueue(first, Lane.BULK), Lane.BULK)
         if len(wrong) > len(first) or any(one.finding.kind is FindingKind.ORPHAN for one in suspects):

@@ -1,9 +1,12 @@
 """Models: embedding, chat and reranking."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from docmill.domain.chunks import Vector
+
+#: A JSON Schema, of an object in which every property is required and no other is allowed: what every provider takes.
+JsonSchema = Mapping[str, object]
 
 
 class EmbeddingModel(Protocol):
@@ -40,16 +43,52 @@ class EmbeddingModel(Protocol):
         ...
 
 
+class TextStream(Protocol):
+    """A text that is being written; iterating gives its pieces, none of them empty, and raises as ``ChatModel.complete`` does."""
+
+    def __iter__(self) -> Iterator[str]:
+        """Itself."""
+        ...
+
+    def __next__(self) -> str:
+        """The next piece, when it is written."""
+        ...
+
+    def close(self) -> None:
+        """Ends the writing, also at the provider. Any thread may call it; one that waits for a piece then has the end."""
+        ...
+
+
 class ChatModel(Protocol):
-    """Writes text."""
+    """Writes text.
+
+    All methods may be called from several threads at once.
+    """
 
     @property
     def name(self) -> str:
         """``provider/model``."""
         ...
 
-    def complete(self, prompt: str, *, max_tokens: int) -> str:
-        """The model's answer to ``prompt``; raises as ``EmbeddingModel.embed_passages``."""
+    def complete(self, prompt: str, *, max_tokens: int, system: str | None = None, schema: JsonSchema | None = None) -> str:
+        """The model's answer to ``prompt``, never empty.
+
+        Args:
+            prompt: what the user says.
+            max_tokens: where the answer is cut; some models count what they think, too.
+            system: what the model is told to be and to do, apart from what the user says.
+            schema: the answer is JSON of this form where the provider can hold the model to that; elsewhere the prompt alone asks for it.
+
+        Raises:
+            ProviderRateLimited: the provider asks to be called later.
+            ProviderTransient: it failed in a way that may pass.
+            ProviderPermanent: it refuses, or what it returned cannot be used.
+            TextRefused: it refuses to answer this prompt, or writes nothing, and answers others.
+        """
+        ...
+
+    def stream(self, prompt: str, *, max_tokens: int, system: str | None = None) -> TextStream:
+        """The same answer while it is written; the request fails, if it does, while its pieces are awaited."""
         ...
 
 

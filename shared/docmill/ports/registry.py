@@ -56,6 +56,10 @@ class Registry(Protocol):
         """Makes ``index_set`` the one that queries read."""
         ...
 
+    def flip(self, index_set: str, note: str) -> bool:
+        """``serve``, but only if ``index_set`` is the text that is kept under ``note``, which is forgotten then; False where it is not."""
+        ...
+
     def note(self, key: str, text: str | None) -> None:
         """Keeps a short text of the knowledge base under ``key``; None forgets it."""
         ...

@@ -183,6 +183,19 @@ class EntryRules(StateContract):
         assert state.registry.index_sets() == [OTHER]
         assert state.registry.position().index_set == OTHER
 
+    def test_a_flip_serves_what_the_note_names_and_forgets_the_note(self, state: StateUnderTest) -> None:
+        state.registry.note("next", OTHER)
+        assert state.registry.flip(OTHER, "next")
+        assert state.registry.position().index_set == OTHER
+        assert state.registry.noted("next") is None
+
+    def test_a_flip_to_what_the_note_does_not_name_changes_nothing(self, state: StateUnderTest) -> None:
+        assert not state.registry.flip(OTHER, "next")
+        state.registry.note("next", "third")
+        assert not state.registry.flip(OTHER, "next")
+        assert state.registry.position().index_set == SERVED
+        assert state.registry.noted("next") == "third"
+
     def test_a_forgotten_index_set_has_no_entries_counts_or_gone_documents(self, state: StateUnderTest) -> None:
         attempt = state.commit_new("a.md", sets=(SERVED, OTHER))
         state.registry.forget_index_set(OTHER)

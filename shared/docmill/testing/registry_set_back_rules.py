@@ -62,6 +62,7 @@ class SetBackRules(StateContract):
         registry, leases, ledger = state.registry, state.leases, state.ledger
         for do in (
             lambda: registry.serve("other"),
+            lambda: registry.flip("other", "a"),
             lambda: registry.note("a", "b"),
             lambda: registry.noted("a"),
             lambda: registry.index_sets(),

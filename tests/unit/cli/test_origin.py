@@ -17,7 +17,7 @@ def origin(request: pytest.FixtureRequest, tmp_path: Path) -> Origin:
 
 
 def test_the_scan_interval_of_the_settings_holds_where_the_configuration_has_none(origin: Origin) -> None:
-    (kb,) = origin.configuration(scan_interval_seconds=42.0).knowledge_bases
+    (kb,) = origin.configuration(scan_interval_seconds=42.0, environ={}).knowledge_bases
     assert kb.scan_interval_seconds == 42.0
 
 

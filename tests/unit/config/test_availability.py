@@ -18,7 +18,12 @@ def test_openai_compatible_providers_are_available(tmp_path: Path, model: str) -
     assert parts(tmp_path, text) == []
 
 
-@pytest.mark.parametrize("model", ["google/gemini-embedding-001", "amazon-bedrock/titan", "anthropic/x"])
+@pytest.mark.parametrize("model", ["google/gemini-embedding-001", "cohere/embed-v4.0", "voyage/voyage-3.5"])
+def test_providers_with_an_api_of_their_own_are_available(tmp_path: Path, model: str) -> None:
+    assert parts(tmp_path, knowledge_base(f"{{type: chunked-embeddings, embedding_model: {model}, vector_dimensions: 8}}")) == []
+
+
+@pytest.mark.parametrize("model", ["amazon-bedrock/titan", "anthropic/x"])
 def test_a_provider_without_an_adapter_cannot_index(tmp_path: Path, model: str) -> None:
     text = knowledge_base(f"{{type: chunked-embeddings, embedding_model: {model}, vector_dimensions: 8}}")
     assert parts(tmp_path, text) == [("rag.notes.strategies[0].embedding_model", True)]

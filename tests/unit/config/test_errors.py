@@ -42,8 +42,8 @@ rag:
         "11:45: rag.bad name.strategies[1].chunking.sze: this key is not known (did you mean `size`?)",
         "12:9: rag.bad name.strategies[2]: must be a mapping, not the text `just text`",
         "14:26: rag.bad name.strategies[3].embedding_model: there is no provider `opnai` (did you mean `openai`?); known are "
-        "`local`, `openai`, `azure`, `dmr`, `minimax`, `mistral`, `nebius`, `ollama`, `requesty`, `xai`, `amazon-bedrock`, "
-        "`anthropic`, `google`; others need an entry under `providers:`",
+        "`local`, `openai`, `azure`, `dmr`, `minimax`, `mistral`, `nebius`, `ollama`, `requesty`, `xai`, `google`, `cohere`, "
+        "`voyage`, `amazon-bedrock`, `anthropic`; others need an entry under `providers:`",
         "15:21: rag.bad name.strategies[3].batch_size: must be at least 1, not `0`",
         "17:12: rag.notes.docs[0]: must be text, not `1`; put it in quotes",
         "17:15: rag.notes.docs[1]: must name a file, a folder or a pattern",

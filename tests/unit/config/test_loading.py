@@ -298,6 +298,35 @@ def test_embedding_models_are_resolved_with_their_dimensions(
     assert (embedding.provider, embedding.dimensions) == (provider, filled_in)
 
 
+@pytest.mark.parametrize(
+    ("dimensions", "variables", "model"),
+    [
+        (None, [], "local/all-minilm-l6-v2"),
+        (None, ["OPENAI_API_KEY"], "openai/text-embedding-3-small"),
+        (None, ["GOOGLE_API_KEY"], "google/gemini-embedding-001"),
+        (None, ["MISTRAL_API_KEY"], "mistral/mistral-embed"),
+        (None, ["VOYAGE_API_KEY"], "voyage/voyage-3.5"),
+        (None, ["COHERE_API_KEY"], "cohere/embed-v4.0"),
+        (None, ["COHERE_API_KEY", "GOOGLE_API_KEY"], "google/gemini-embedding-001"),
+        (384, ["OPENAI_API_KEY"], "local/all-minilm-l6-v2"),
+        (1536, ["COHERE_API_KEY"], "cohere/embed-v4.0"),
+        (1536, ["COHERE_API_KEY", "OPENAI_API_KEY"], "openai/text-embedding-3-small"),
+        (1536, [], "openai/text-embedding-3-small"),
+        (1024, ["VOYAGE_API_KEY"], "voyage/voyage-3.5"),
+        (768, ["OPENAI_API_KEY"], "dmr/ai/embeddinggemma"),
+    ],
+)
+def test_auto_is_the_first_provider_whose_credential_is_set(
+    tmp_path: Path, dimensions: int | None, variables: list[str], model: str
+) -> None:
+    given = "" if dimensions is None else f", vector_dimensions: {dimensions}"
+    path = write(tmp_path, knowledge_base(f"{{type: chunked-embeddings, embedding_model: auto{given}}}"))
+    environ = dict.fromkeys(variables, "a-key") | {"XAI_API_KEY": "", "NEBIUS_API_KEY": "a-key"}
+    [kb] = load_configuration(path, environ=environ).knowledge_bases
+    assert kb.strategies[0].embedding is not None
+    assert kb.strategies[0].embedding.name == model
+
+
 def test_local_models_have_a_threshold_of_their_own(tmp_path: Path) -> None:
     local = only(tmp_path, knowledge_base("{type: chunked-embeddings, embedding_model: local/all-minilm-l6-v2}"))
     fast = only(tmp_path, knowledge_base("{type: chunked-embeddings, embedding_model: local/wordllama-256}"))

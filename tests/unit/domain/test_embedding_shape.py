@@ -16,7 +16,13 @@ def test_a_strategy_without_vectors_has_no_shape() -> None:
 
 @pytest.mark.parametrize(
     "other",
-    [replace(DENSE, name="other"), replace(DENSE, limit=50), replace(DENSE, chunking=Chunking(size=500)), replace(DENSE, threshold=0.9)],
+    [
+        replace(DENSE, name="other"),
+        replace(DENSE, limit=50),
+        replace(DENSE, chunking=Chunking(size=500)),
+        replace(DENSE, threshold=0.9),
+        replace(DENSE, embedding=replace(MODEL, query_prefix="query: ", headers=(("X-Team", "search"),), token_key="K")),
+    ],
 )
 def test_what_does_not_touch_vectors_leaves_it_as_it_is(other: StrategySpec) -> None:
     assert other.embedding_shape == DENSE.embedding_shape
@@ -28,6 +34,7 @@ def test_what_does_not_touch_vectors_leaves_it_as_it_is(other: StrategySpec) -> 
         replace(DENSE, embedding=replace(MODEL, base_url="http://two/v1")),
         replace(DENSE, embedding=replace(MODEL, model="embed-2")),
         replace(DENSE, embedding=replace(MODEL, dimensions=16)),
+        replace(DENSE, embedding=replace(MODEL, passage_prefix="passage: ")),
         replace(DENSE, similarity=Similarity.DOT_PRODUCT),
     ],
 )

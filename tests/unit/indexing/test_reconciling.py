@@ -6,6 +6,7 @@ import pytest
 
 from docmill.domain.registry import DocumentState, Entry, Lane
 from docmill.indexing.anti_entropy import reconcile_stores
+from docmill.indexing.batches import PLANNED_AT_ONCE
 from docmill.indexing.sweeping import sweep
 from support.indexing_world import World
 
@@ -150,3 +151,18 @@ def test_chunks_that_nobody_knows_are_removed_and_missing_ones_are_written_again
     assert repair.planned_again == ("a.md",)
     assert world.live_texts("a.md") == {"dense": ["one"], "words": ["one"]}
     assert world.lexical.chunks_of(words, "z.md", 7) == []
+
+
+def test_of_very_many_documents_that_are_not_whole_only_the_first_are_planned_beside_a_run(world: World) -> None:
+    names = [f"{number:04}.md" for number in range(PLANNED_AT_ONCE + 1)]
+    for name in names:
+        world.source.put(name, "one")
+    world.enqueue(*names)
+    world.work()
+    world.target.drop_indexes()
+    world.target.create_indexes()
+    repair = reconcile_stores(world.state, world.target)
+    assert len(repair.planned_again) == len(names)
+    assert [message.document_id for message in repair.messages] == names[:-1]
+    assert world.state.ledger.current_run() is not None
+    assert world.state.registry.stats(world.target.index_set, names[-1:]) == [""], "the scan of the run plans it"

@@ -6,7 +6,7 @@ import pytest
 
 from docmill.domain.errors import NotLeader
 from docmill.domain.registry import Lane
-from docmill_services.producer.leadership import TTL_SECONDS, Leadership, Term, a_holder
+from docmill_services.producer.leadership import TTL_SECONDS, Leadership, Term
 from support.indexing_world import World
 
 
@@ -67,7 +67,7 @@ def test_a_successor_under_the_same_name_goes_on_at_once(world: World) -> None:
 
 
 def test_a_term_ends_with_the_process(world: World) -> None:
-    leadership = Leadership("kb", world.state, a_holder())
+    leadership = Leadership("kb", world.state, "one")
     led = leadership.take()
     assert led is not None
     stopping = threading.Event()

@@ -6,7 +6,7 @@ import pytest
 
 from docmill.documents.selection import Selection
 from docmill.domain.chunks import ChunkRecord
-from docmill.domain.errors import DiskFull, DocmillError, ProviderPermanent, ProviderTransient, StoreDown, StoreRejected, TextRefused
+from docmill.domain.errors import DiskFull, DocmillError, ProviderPermanent, ProviderTransient, StoreRejected, TextRefused
 from docmill.domain.runs import Run, RunState
 from docmill_services.producer.passes import Pass
 from docmill_services.producer.scan import Scan
@@ -71,7 +71,7 @@ def test_what_one_document_fails_of_does_not_end_the_run(world: World, tmp_path:
     assert (run.state, run.counters[f"failed.{error.code}"]) == (RunState.COMPLETE_WITH_ERRORS, 3)
 
 
-@pytest.mark.parametrize("error", [ProviderTransient("no answer"), StoreDown("no answer")])
+@pytest.mark.parametrize("error", [ProviderTransient("no answer")])
 def test_a_run_of_which_nothing_got_through_has_failed(world: World, tmp_path: Path, error: DocmillError) -> None:
     refuse_writes(world, error)
     run = carried_out(world, tmp_path, 3)

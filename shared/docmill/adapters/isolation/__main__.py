@@ -8,7 +8,7 @@ import sys
 from typing import Final
 
 from docmill.adapters.isolation.child import serve
-from docmill.adapters.isolation.processes import MEMORY_BYTES
+from docmill.adapters.isolation.process import MEMORY_BYTES
 
 _OOM_SCORE: Final = "/proc/self/oom_score_adj"
 

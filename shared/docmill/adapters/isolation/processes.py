@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from docmill.adapters.isolation.process import MEMORY_BYTES, Child
+from docmill.adapters.isolation.process import Child
 from docmill.config.providers import Adapter, adapter_for
 from docmill.domain.chunks import Chunk, Vector
 from docmill.domain.documents import LoadedDocument
@@ -17,8 +17,6 @@ from docmill.domain.errors import ServiceDown
 from docmill.domain.knowledge_bases import Chunking, EmbeddingModelSpec
 from docmill.ports.isolation import Alone, Crashed
 from docmill.ports.models import EmbeddingModel
-
-__all__ = ["MEMORY_BYTES", "ProcessIsolation"]
 
 _DOCUMENT: Final = TypeAdapter(LoadedDocument)
 _CHUNKS: Final = TypeAdapter(list[Chunk])

@@ -47,6 +47,15 @@ class MemoryRegistry:
         with self._step() as (data, _):
             data.served = index_set
 
+    def flip(self, index_set: str, note: str) -> bool:
+        """See ``Registry.flip``."""
+        with self._step() as (data, _):
+            if data.notes.get(note) != index_set:
+                return False
+            data.served = index_set
+            del data.notes[note]
+            return True
+
     def note(self, key: str, text: str | None) -> None:
         """See ``Registry.note``."""
         with self._step() as (data, _):

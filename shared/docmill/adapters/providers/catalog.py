@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from docmill.adapters.providers.credentials import credential
+from docmill.config.headers import filled_in
 from docmill.config.providers import LOCAL_MODELS, REMOTE_DIMENSIONS, Adapter, adapter_for
 from docmill.domain.errors import ConfigurationError, NotAvailable
 from docmill.domain.knowledge_bases import EmbeddingModelSpec
@@ -20,13 +22,10 @@ def embedding_model_for(spec: EmbeddingModelSpec, *, threads: int, credentials: 
         NotAvailable: nothing here can talk to the provider yet.
         ConfigurationError: the model is not known, its credential or its dimensions are missing, or a local model's files are.
     """
-    match adapter_for(spec):
-        case Adapter.LOCAL:
-            return _local(spec, threads)
-        case Adapter.OPENAI:
-            return _openai(spec, credentials)
-        case None:
-            raise NotAvailable(f"{spec.name}: embedding models of {spec.provider} are not available yet; choose another embedding_model")
+    adapter = adapter_for(spec)
+    if adapter is None:
+        raise NotAvailable(f"{spec.name}: embedding models of {spec.provider} are not available yet; choose another embedding_model")
+    return _local(spec, threads) if adapter is Adapter.LOCAL else _remote(spec, adapter, credentials)
 
 
 def _local(spec: EmbeddingModelSpec, threads: int) -> EmbeddingModel:
@@ -45,22 +44,12 @@ def _local(spec: EmbeddingModelSpec, threads: int) -> EmbeddingModel:
     return MiniLmModel(threads=threads)
 
 
-def _openai(spec: EmbeddingModelSpec, credentials: Mapping[str, str]) -> EmbeddingModel:
+def _remote(spec: EmbeddingModelSpec, adapter: Adapter, environ: Mapping[str, str]) -> EmbeddingModel:
     dimensions = spec.dimensions or REMOTE_DIMENSIONS.get(spec.name)
     if dimensions is None:
         raise ConfigurationError(f"{spec.name}: say how long its vectors are with vector_dimensions")
-    api_key = _credential(spec, credentials)
-    from docmill.adapters.providers.openai_compatible import OpenAiEmbeddingModel
+    api_key = credential(spec.name, spec.token_key, environ)
+    headers = filled_in(spec.headers, environ, model=spec.name)
+    from docmill.adapters.providers.embedding_models import remote_model
 
-    return OpenAiEmbeddingModel(spec, dimensions=dimensions, api_key=api_key)
-
-
-def _credential(spec: EmbeddingModelSpec, credentials: Mapping[str, str]) -> str | None:
-    if spec.token_key is None:
-        return None
-    value = credentials.get(spec.token_key, "").strip()
-    if not value:
-        raise ConfigurationError(f"{spec.name}: its credential is missing; set the environment variable {spec.token_key}")
-    if not (value.isascii() and value.isprintable()):
-        raise ConfigurationError(f"{spec.name}: the value of the environment variable {spec.token_key} cannot be a credential")
-    return value
+    return remote_model(spec, adapter, dimensions=dimensions, api_key=api_key, headers=headers)

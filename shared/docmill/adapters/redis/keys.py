@@ -25,6 +25,9 @@ that beginning as its only key and makes the names itself. ``*`` stands for the 
 | ``roles`` | hash | role -> token, end, holder |
 | ``notes`` | hash | short texts by name: how an index set is configured, which one is being built |
 
+What else docmill has on the server: the gates of providers (``lua/gate_state.lua`` has their table), and what Celery keeps for the two
+queues of ``celery_app.py``, above all ``unacked`` (hash) and ``unacked_index`` (sorted set): messages that workers have taken.
+
 Times are milliseconds of the server's clock. A document costs its packed entry and its id twice (in ``entries`` and ``ids``), with about
 100 bytes of Redis's own: thanks to the sorted set a page of a million documents takes a millisecond, where sorting a hash takes seconds.
 

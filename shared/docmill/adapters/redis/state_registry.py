@@ -50,6 +50,10 @@ class RedisRegistry:
         """See ``Registry.serve``."""
         self._scripts.run("serve", pack_name(index_set))
 
+    def flip(self, index_set: str, note: str) -> bool:
+        """See ``Registry.flip``."""
+        return self._scripts.number("flip", pack_name(index_set), note, index_set) == 1
+
     def note(self, key: str, text: str | None) -> None:
         """See ``Registry.note``."""
         self._scripts.run("note", key, *(() if text is None else (text,)))

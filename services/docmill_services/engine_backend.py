@@ -1,4 +1,4 @@
-"""The query service's view of a knowledge base in the process that owns its stores."""
+"""The query service's view of a knowledge base through an engine, in whichever process it answers."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -26,7 +26,7 @@ from docmill_services.verification import verify_knowledge_base
 _STRATEGY_THREADS: Final = 8
 
 
-class EmbeddedBackend:
+class EngineBackend:
     """The ``Backend`` of one knowledge base."""
 
     def __init__(self, engine: Engine, opened: OpenKnowledgeBase, executor: Executor, vectors: QueryVectors) -> None:
@@ -140,18 +140,9 @@ class EmbeddedBackend:
         )
 
 
-def end_interrupted_runs(engine: Engine) -> None:
-    """Ends the runs and the watching of a process that is no more; only while no producer of this data folder runs."""
-    for opened in engine.knowledge_bases.values():
-        opened.state.registry.note(WATCHING, None)  # a producer that was killed left its note
-        run = opened.state.ledger.current_run()
-        if run is not None and not run.state.final:
-            opened.state.ledger.end_run(run.id, RunState.CANCELLED, "interrupted: docmill was stopped")
-
-
 def serve_engine(engine: Engine, host: str, port: int) -> RunningServer:
     """Starts to answer HTTP for every knowledge base of ``engine``; raises as ``serve``."""
     executor = ThreadPoolExecutor(_STRATEGY_THREADS, thread_name_prefix="docmill-strategy")
     vectors = QueryVectors()
-    backends = {name: EmbeddedBackend(engine, opened, executor, vectors) for name, opened in engine.knowledge_bases.items()}
+    backends = {name: EngineBackend(engine, opened, executor, vectors) for name, opened in engine.knowledge_bases.items()}
     return serve(make_app(backends, engine.settings.api_key), host, port)

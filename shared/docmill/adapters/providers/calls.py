@@ -1,0 +1,159 @@
+"""HTTP calls that end in time: each has one limit from its start to the last byte of its answer, and ends at once when it is told to."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from concurrent.futures import CancelledError, Future
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import httpx
+
+Result = TypeVar("Result")
+
+#: More than the largest embedding request can bring: 2,048 vectors of 4,096 numbers, written out.
+MAX_ANSWER_BYTES: Final = 256 * 2**20
+
+
+class CallFailed(Exception):
+    """A call that brought no answer; its text says why, after the provider's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back; header names in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Calls:
+    """Runs calls on an event loop in a thread of its own, which is started by the first; any number of threads may call at once.
+
+    A time-out of a socket bounds the wait for the next byte only: a server that sends one byte now and then would hold its caller for
+    ever. Here a call as a whole has a time-out.
+    """
+
+    def __init__(self, *, timeout_seconds: float) -> None:
+        """``timeout_seconds`` bounds each call."""
+        self._timeout_seconds = timeout_seconds
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    def start(self, call: Callable[[], Coroutine[Any, Any, Result]]) -> Future[Result]:
+        """Begins ``call``; cancelling the future ends it, or keeps it from beginning.
+
+        Raises:
+            CallFailed: ``close`` was called; the future has it when the call does not end in time. ``close`` cancels the future.
+        """
+        with self._lock:
+            if self._closed:
+                raise CallFailed("was not called: docmill is stopping")
+            return asyncio.run_coroutine_threadsafe(self._bounded(call), self._running_loop())
+
+    def wait_for(self, call: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+        """What ``call`` returns.
+
+        Raises:
+            CallFailed: it did not end in time, or was ended by ``close``.
+        """
+        future = self.start(call)
+        try:
+            return future.result()
+        except CancelledError:
+            raise CallFailed("was left: docmill is stopping") from None
+        finally:
+            future.cancel()  # of no effect unless the caller was interrupted
+
+    def close(self) -> None:
+        """Ends the calls under way and the thread; of no effect the second time."""
+        with self._lock:
+            self._closed = True
+            loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
+        if loop is not None and thread is not None:
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+
+    async def _bounded(self, call: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                return await call()
+        except TimeoutError:
+            raise CallFailed(f"did not answer in time ({self._timeout_seconds:g} s)") from None
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(target=_run, args=(self._loop,), name="docmill-http", daemon=True)
+            self._thread.start()
+        return self._loop
+
+
+class JsonPoster:
+    """Posts JSON to one provider."""
+
+    def __init__(self, calls: Calls, headers: Mapping[str, str]) -> None:
+        """``headers`` go with every request."""
+        self._calls = calls
+        self._headers = headers
+        self._client: httpx.AsyncClient | None = None
+
+    def post(self, url: str, body: object) -> Answer:
+        """The answer to ``body`` at ``url``, whatever its status; redirects are not followed, since they would take the key along.
+
+        Raises:
+            CallFailed: there was no answer, or not all of it.
+        """
+        return self._calls.wait_for(lambda: self._post(url, body))
+
+    def close(self) -> None:
+        """Ends the connections; before ``Calls.close``."""
+        client, self._client = self._client, None
+        if client is not None:
+            self._calls.wait_for(client.aclose)
+
+    @asynccontextmanager
+    async def answered(self, url: str, body: object) -> AsyncIterator[httpx.Response]:
+        """The answer to ``body`` at ``url`` as soon as its headers are there; for coroutines that run in ``Calls``.
+
+        Raises:
+            CallFailed: there was no answer, or its body, which is read inside, broke off.
+        """
+        if self._client is None:
+            self._client = httpx.AsyncClient(headers=dict(self._headers), timeout=None, follow_redirects=False)
+        try:
+            async with self._client.stream("POST", url, json=body) as response:
+                yield response
+        except httpx.HTTPError as error:
+            raise CallFailed(f"cannot be reached: {str(error) or type(error).__name__}") from error
+
+    async def _post(self, url: str, body: object) -> Answer:
+        async with self.answered(url, body) as response:
+            return Answer(response.status_code, dict(response.headers), await read_bounded(response.aiter_bytes()))
+
+
+async def read_bounded(chunks: AsyncIterator[bytes]) -> bytes:
+    """All of ``chunks``; raises ``CallFailed`` for more than ``MAX_ANSWER_BYTES``."""
+    body = bytearray()
+    async for chunk in chunks:
+        body += chunk
+        if len(body) > MAX_ANSWER_BYTES:
+            raise CallFailed(f"gave an answer of more than {MAX_ANSWER_BYTES // 2**20} MiB")
+    return bytes(body)
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+        under_way = asyncio.all_tasks(loop)
+        for task in under_way:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*under_way, return_exceptions=True))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        loop.close()

@@ -1,0 +1,51 @@
+"""Which provider is spoken to how."""
+
+from collections.abc import Mapping
+
+from docmill.adapters.providers import cohere, gemini, ollama, voyage
+from docmill.adapters.providers.endpoints import Access, Dialect, JsonEndpoint
+from docmill.adapters.providers.openai_compatible import OpenAiEmbeddingModel
+from docmill.adapters.providers.remote import RemoteEmbeddingModel
+from docmill.config.providers import PROVIDERS, Adapter
+from docmill.domain.knowledge_bases import EmbeddingModelSpec
+
+
+def remote_model(
+    spec: EmbeddingModelSpec,
+    adapter: Adapter,
+    *,
+    dimensions: int,
+    api_key: str | None,
+    headers: Mapping[str, str],
+    timeout_seconds: float = 60.0,
+) -> RemoteEmbeddingModel:
+    """The remote embedding model that ``spec`` describes; connects to nothing yet.
+
+    Args:
+        spec: its ``base_url`` None means the provider's own.
+        adapter: what talks to its provider.
+        dimensions: how long its vectors are.
+        api_key: None sends none.
+        headers: more headers of every request.
+        timeout_seconds: of one request, from its start to the last byte of its answer.
+    """
+    if adapter is Adapter.OPENAI:
+        return OpenAiEmbeddingModel(spec, dimensions=dimensions, api_key=api_key, headers=headers, timeout_seconds=timeout_seconds)
+    dialect, base_url = _dialect(spec, adapter, dimensions)
+    access = Access(base_url, api_key, headers, timeout_seconds)
+    return RemoteEmbeddingModel(spec, JsonEndpoint(spec, dialect, access, dimensions=dimensions), dimensions=dimensions)
+
+
+def _dialect(spec: EmbeddingModelSpec, adapter: Adapter, dimensions: int) -> tuple[Dialect, str]:
+    match adapter:
+        case Adapter.GOOGLE:
+            return gemini.GeminiDialect(spec.model, dimensions), spec.base_url or gemini.BASE_URL
+        case Adapter.COHERE:
+            return cohere.CohereDialect(spec.model, dimensions), spec.base_url or cohere.BASE_URL
+        case Adapter.VOYAGE:
+            return voyage.VoyageDialect(spec.model, dimensions), spec.base_url or voyage.BASE_URL
+        case Adapter.OLLAMA:
+            base_url = spec.base_url or PROVIDERS["ollama"].base_url or ""
+            return ollama.OllamaDialect(spec.model, dimensions), ollama.base_url_of(base_url)
+        case _:
+            raise ValueError(f"{adapter} has no API over HTTP")

@@ -1,0 +1,134 @@
+"""One provider's embeddings API, as far as it is its own: what is sent, and where the vectors stand in the answer."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from docmill.adapters.providers.answered_vectors import checked
+from docmill.adapters.providers.calls import Answer, CallFailed, Calls, JsonPoster
+from docmill.adapters.providers.failures import Failure, FailureKind, failure_of, provider_error
+from docmill.adapters.providers.remote import Purpose
+from docmill.domain.chunks import Vector
+from docmill.domain.errors import ProviderError, ProviderPermanent
+from docmill.domain.knowledge_bases import EmbeddingModelSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How an endpoint is reached.
+
+    Attributes:
+        api_key: None sends none.
+        headers: more headers of every request, by name, with their values filled in.
+        timeout_seconds: of one call, from its start to the last byte of its answer.
+    """
+
+    base_url: str
+    api_key: str | None = None
+    headers: Mapping[str, str] | None = None
+    timeout_seconds: float = 60.0
+
+    @property
+    def address(self) -> str:
+        """``base_url`` without the name and password that it may hold."""
+        parts = urlsplit(self.base_url)
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must be in no message: the key, and header values that are too long to be ordinary words."""
+        long_values = (value for value in (self.headers or {}).values() if len(value) >= 12)
+        return tuple(secret for secret in (self.api_key, *long_values) if secret)
+
+
+class Dialect(Protocol):
+    """The form of one API; pure."""
+
+    @property
+    def path(self) -> str:
+        """Of the request, after the base URL."""
+        ...
+
+    def credentials(self, api_key: str) -> Mapping[str, str]:
+        """The headers that carry the key."""
+        ...
+
+    def request(self, texts: Sequence[str], purpose: Purpose) -> Mapping[str, object]:
+        """The JSON to send."""
+        ...
+
+    def embeddings(self, answer: object, *, count: int) -> Sequence[object]:
+        """What stands where vectors should, one for each of ``count`` texts, in their order; raises ``ValueError`` where it does not."""
+        ...
+
+    def finished(self, vectors: list[Vector]) -> list[Vector]:
+        """The checked vectors as they are used."""
+        ...
+
+
+class JsonEndpoint:
+    """Speaks a ``Dialect`` over HTTP; see ``Endpoint``."""
+
+    def __init__(self, spec: EmbeddingModelSpec, dialect: Dialect, access: Access, *, dimensions: int) -> None:
+        """Connects to nothing yet. ``dimensions`` is how long every vector must be."""
+        self._dialect = dialect
+        self._dimensions = dimensions
+        self._url = access.base_url.rstrip("/") + dialect.path
+        self._provider = f"{spec.name} at {access.address}"
+        self._secrets = access.secrets
+        credentials = dialect.credentials(access.api_key) if access.api_key else {}
+        self._calls = Calls(timeout_seconds=access.timeout_seconds)
+        self._poster = JsonPoster(self._calls, {**credentials, **(access.headers or {})})
+
+    def vectors_of(self, texts: Sequence[str], purpose: Purpose) -> list[Vector]:
+        """See ``Endpoint``."""
+        try:
+            answer = self._poster.post(self._url, self._dialect.request(texts, purpose))
+        except CallFailed as failed:
+            raise without_answer(failed, provider=self._provider, secrets=self._secrets) from None
+        raise_failure(answer, provider=self._provider, secrets=self._secrets)
+        try:
+            embeddings = self._dialect.embeddings(value_of(answer.body), count=len(texts))
+            return self._dialect.finished(checked(embeddings, dimensions=self._dimensions))
+        except ValueError as error:
+            raise unusable(error, provider=self._provider) from error
+
+    def close(self) -> None:
+        """See ``Endpoint``."""
+        self._poster.close()
+        self._calls.close()
+
+
+def raise_failure(answer: Answer, *, provider: str, secrets: tuple[str, ...]) -> None:
+    """Raises what ``answer`` failed by, if it did."""
+    failure = failure_of(answer.status, answer.headers, answer.body, now=datetime.now(UTC))
+    if failure is not None:
+        # Without a cause, whose text may repeat the key.
+        raise provider_error(failure, provider=provider, secrets=secrets) from None
+
+
+def without_answer(failed: CallFailed, *, provider: str, secrets: tuple[str, ...]) -> ProviderError:
+    """The error for a call that brought no answer."""
+    return provider_error(Failure(FailureKind.TRANSIENT, str(failed)), provider=provider, secrets=secrets)
+
+
+def unusable(why: object, *, provider: str) -> ProviderPermanent:
+    """The error for an answer that is whole and yet of no use."""
+    return ProviderPermanent(f"{provider} gave an answer that cannot be used: {why}")
+
+
+def value_of(body: bytes) -> object:
+    """The JSON value in ``body``; raises ``ValueError`` where there is none."""
+    try:
+        value: object = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise ValueError("the answer is not JSON") from error
+    return value
+
+
+def bearer(api_key: str) -> Mapping[str, str]:
+    """The header of a bearer token (RFC 6750)."""
+    return {"Authorization": f"Bearer {api_key}"}

@@ -1,0 +1,69 @@
+"""Calls that end in time, and when they are told to."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from docmill.adapters.providers.calls import CallFailed, Calls, read_bounded
+
+
+async def answer() -> int:
+    return 5
+
+
+async def never() -> int:
+    return await asyncio.Future()
+
+
+@pytest.fixture
+def calls() -> Iterator[Calls]:
+    made = Calls(timeout_seconds=60.0)
+    yield made
+    made.close()
+
+
+def test_a_call_returns_what_it_returns_to_any_thread(calls: Calls) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        assert [future.result() for future in [pool.submit(calls.wait_for, answer) for _ in range(20)]] == [5] * 20
+
+
+def test_a_call_that_takes_too_long_fails() -> None:
+    calls = Calls(timeout_seconds=0.01)
+    with pytest.raises(CallFailed, match=r"did not answer in time \(0\.01 s\)"):
+        calls.wait_for(never)
+    calls.close()
+
+
+def test_closing_ends_what_is_under_way_and_takes_no_more(calls: Calls) -> None:
+    begun = threading.Event()
+
+    async def begin() -> int:
+        begun.set()
+        return await never()
+
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(calls.wait_for, begin)
+        assert begun.wait(20)
+        calls.close()
+        with pytest.raises(CallFailed, match="was left"):
+            waiting.result(20)
+    with pytest.raises(CallFailed, match="was not called"):
+        calls.wait_for(answer)
+    calls.close()
+
+
+def test_an_answer_without_end_is_not_read_on(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("docmill.adapters.providers.calls.MAX_ANSWER_BYTES", 2**20)
+
+    async def endless() -> bytes:
+        async def chunks() -> AsyncIterator[bytes]:
+            while True:
+                yield bytes(2**18)
+
+        return await read_bounded(chunks())
+
+    with pytest.raises(CallFailed, match="more than 1 MiB"):
+        calls.wait_for(endless)
