@@ -170,7 +170,7 @@ def test_the_commands_of_the_readme_work_one_after_the_other(copy: Copy) -> None
 
 def test_make_test_runs_pytest(copy: Copy) -> None:
     """As ``make -n``, which prints what it would run: these tests would run themselves."""
-    assert copy.run("make -n test").split() == [".venv/bin/pytest"]
+    assert copy.run("make -n test").split() == [".venv/bin/pytest", "-n", "3", "--dist", "loadfile"]
 
 
 def test_make_bench_runs_the_benchmarks(copy: Copy) -> None:

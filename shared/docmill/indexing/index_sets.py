@@ -154,7 +154,7 @@ class IndexSets:
         targets = self._sets
         if self._decides:
             return targets
-        identities = (self.vectors.identity(), self.lexical.identity())
+        identities = self._identities
         writable = [one for one in targets if one.index_set == index_set_id(one.knowledge_base.pipeline_hash, identities)]
         if targets[-1] not in writable:  # what went to the old set alone would be missing, or stale, once the new one is served
             raise StoreDown(
@@ -240,6 +240,7 @@ class IndexSets:
                 newest = self._state.registry.noted(BUILDING)
                 building = self._followed(newest)
                 self._selection = self._noted_selection(newest or served.index_set)
+                self._identities = (self.vectors.identity(), self.lexical.identity())
                 self._sets = (served,) if building is None else (served, building)
                 self._has_followed = True
             except StoreDown:
@@ -268,8 +269,8 @@ class IndexSets:
             return None
 
     def _configured(self) -> Target:
-        identities = (self.vectors.identity(), self.lexical.identity())
-        return self._target(index_set_id(self._knowledge_base.pipeline_hash, identities), self._knowledge_base)
+        self._identities = (self.vectors.identity(), self.lexical.identity())
+        return self._target(index_set_id(self._knowledge_base.pipeline_hash, self._identities), self._knowledge_base)
 
     def _known_target(self, index_set: str | None) -> Target | None:
         """The target of a set that was made earlier, or None when it cannot be read any more."""

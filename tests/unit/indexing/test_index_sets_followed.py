@@ -185,6 +185,7 @@ def test_an_index_that_somebody_removed_is_made_again_and_compared(hosts: Hosts)
 def test_a_wiped_store_is_a_new_set_and_the_old_one_is_written_no_more(hosts: Hosts) -> None:
     before = names(hosts.worker)
     hosts.lexical.restore(MemoryLexicalStore().snapshot())
+    hosts.now += FOLLOW_SECONDS
     with pytest.raises(StoreDown, match="cannot be written"):
         hosts.worker.targets()
     assert hosts.producer.reopen_if_swapped()
