@@ -72,7 +72,7 @@ def test_a_thousand_saves_of_a_hundred_files_queue_a_hundred(fleet: Fleet) -> No
     assert_clean(fleet)
 
 
-@pytest.mark.parametrize("mount", ["missing", "empty"])
+@pytest.mark.parametrize("mount", ["missing", "empty", "another"])
 def test_a_worker_whose_documents_are_not_mounted_removes_nothing(fleet: Fleet, tmp_path: Path, mount: str) -> None:
     for number in range(10):
         fleet.write(f"{number}.md", 1, 2)
@@ -83,8 +83,10 @@ def test_a_worker_whose_documents_are_not_mounted_removes_nothing(fleet: Fleet, 
     worker.stop()
     elsewhere = tmp_path / "other_host"
     elsewhere.mkdir()
-    if mount == "empty":
+    if mount != "missing":
         (elsewhere / "documents").mkdir()
+    if mount == "another":
+        (elsewhere / "documents" / "lost+found").mkdir()
     (elsewhere / "docmill.yaml").write_text(fleet.configuration.read_text().replace(str(fleet.documents), str(elsewhere / "documents")))
     fleet.write("3.md", 2, 2)
     fleet.start("worker", "--threads", "2", "--config", str(elsewhere / "docmill.yaml"))

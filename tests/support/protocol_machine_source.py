@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from docmill.documents.roots import RootIdentity
 from docmill.domain.documents import DocumentKind, LoadedDocument, StatSignature
 from docmill.domain.errors import DocumentSkipped, RootUnavailable, SkipReason
 from docmill.indexing.sources import Content
@@ -74,6 +75,9 @@ class SourceScan:
 
     def proves_gone(self, document_id: str) -> bool:
         return True
+
+    def root_ids(self) -> dict[str, RootIdentity]:
+        return {}
 
 
 def texts_of(content: str | None) -> list[str]:

@@ -1,5 +1,6 @@
 """Passes: one run over a knowledge base: scan, plan, enqueue, wait, finish."""
 
+import json
 import os
 import threading
 import time
@@ -15,6 +16,7 @@ from docmill.domain.registry import DocumentState, Lane
 from docmill.domain.run_rules import failure_of_all, failure_that_ends
 from docmill.domain.runs import Run, RunState
 from docmill.indexing.batches import contains, document_key, in_batches
+from docmill.indexing.sources import ROOTS
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
 from docmill_services.producer.planning import needs_work
@@ -71,6 +73,7 @@ class Pass:
                 ledger.end_run(run_id, RunState.FAILED, f"{error.code}: {error}")
                 return RunState.FAILED
             self._report(run_id, scan)
+            self._note_roots(scan)
             self._plan_removals(run_id, scan, seen, started)
         except _Ended as ended:
             return ended.state
@@ -98,6 +101,13 @@ class Pass:
         }
         changes = {name: wanted - before.get(name, 0) for name, wanted in reset.items()}
         self.state.ledger.count(run_id, {name: change for name, change in changes.items() if change})
+
+    def _note_roots(self, scan: Scan) -> None:
+        """Lets workers know which folders were scanned, before anything that is gone from them is planned."""
+        noted = json.loads(self.state.registry.noted(ROOTS) or "{}")
+        there = {place: identity.inode for place, identity in scan.root_ids().items()}
+        if noted != noted | there:
+            self.state.registry.note(ROOTS, json.dumps(noted | there))
 
     def _report(self, run_id: str, scan: Scan) -> None:
         """Says what could not be scanned; its documents stay as they are, and the run does not count as free of errors."""

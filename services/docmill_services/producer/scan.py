@@ -80,6 +80,12 @@ class Scan:
             yield from self._scan_below(below)
         self._confirm_roots()
 
+    def root_ids(self) -> dict[str, RootIdentity]:
+        """Which folder each root is that was scanned and stayed the same meanwhile, by its path as a document's id."""
+        return {
+            document_id_of(path, self._base_folder): identity for path, identity in self.identities.items() if path not in self.unavailable
+        }
+
     def proves_gone(self, document_id: str) -> bool:
         """Whether a document that the scan did not yield is not there, or is not selected any more.
 

@@ -1,10 +1,13 @@
 """Files: documents read from folders."""
 
+import json
 import os
+import socket
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from docmill.documents.identity import path_of
+from docmill.documents.identity import document_id_of, path_of
 from docmill.documents.loading import load
 from docmill.documents.reading import read_source, signature_of
 from docmill.documents.selection import Selection
@@ -17,8 +20,15 @@ from docmill.indexing.sources import Content
 class FileSource:
     """The ``Source`` of a knowledge base whose documents are files."""
 
-    def __init__(self, knowledge_base: KnowledgeBase, data_folder: Path) -> None:
-        """``data_folder`` is never indexed."""
+    def __init__(self, knowledge_base: KnowledgeBase, data_folder: Path, noted_roots: Callable[[], str | None] = lambda: None) -> None:
+        """Reads nothing yet.
+
+        Args:
+            knowledge_base: whose documents they are.
+            data_folder: never indexed.
+            noted_roots: the note ``ROOTS`` of the process that scans; None where it has none. What it raises passes through.
+        """
+        self._noted_roots = noted_roots
         self._knowledge_base = knowledge_base
         self.selection = Selection(knowledge_base, data_folder)
 
@@ -81,14 +91,26 @@ class FileSource:
             raise SourceUnreadable(f"{os.fsdecode(path)} is in a folder that may not be entered; it is kept as it was") from error
 
     def _require_root(self, path: bytes) -> None:
-        """Raises ``RootUnavailable`` when the folder that should hold ``path`` is missing or empty: an empty mount is not a deletion."""
+        """Raises ``RootUnavailable`` unless the root that should hold ``path`` is there, is not empty, and is the one that was scanned.
+
+        An empty mount, or another one in its place, is not a deletion.
+        """
         start = self.selection.start_of(path)
         if start is None or start == path:
             return
         try:
             with os.scandir(start) as entries:
                 if next(iter(entries), None) is not None:
+                    self._require_same(start)
                     return
         except OSError as error:
             raise RootUnavailable(f"{os.fsdecode(start)} cannot be read ({error.strerror}); its documents are kept") from error
         raise RootUnavailable(f"{os.fsdecode(start)} is empty; its documents are kept until it is not")
+
+    def _require_same(self, start: bytes) -> None:
+        noted: Mapping[str, int] = json.loads(self._noted_roots() or "{}")
+        inode = noted.get(document_id_of(start, self._knowledge_base.base_folder))
+        if inode is not None and inode != os.stat(start).st_ino:
+            raise RootUnavailable(
+                f"{os.fsdecode(start)} on {socket.gethostname()} is another folder than the one that was scanned; its documents are kept"
+            )

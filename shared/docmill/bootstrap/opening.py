@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from docmill.adapters.embedded.data_folder import DataFolder
@@ -14,6 +15,7 @@ from docmill.bootstrap.stores import connect_lexical, connect_vectors, lexical_o
 from docmill.config import Configuration, Settings, require_available
 from docmill.domain.errors import ConfigurationError
 from docmill.indexing.index_sets import IndexSets
+from docmill.indexing.sources import ROOTS
 from docmill.ports.stores import LexicalStore, VectorStore
 
 #: Where ``docmill up`` keeps its data by default, which no process indexes.
@@ -138,6 +140,7 @@ def _open(
     for specification in configuration.knowledge_bases:
         state = connections.states[specification.name]
         index_sets = IndexSets(specification, state, vectors, lexical, model_of)
-        source = FileSource(specification, data_path or specification.base_folder / DATA_FOLDER_NAME)
+        noted_roots = partial(state.registry.noted, ROOTS)
+        source = FileSource(specification, data_path or specification.base_folder / DATA_FOLDER_NAME, noted_roots)
         opened[specification.name] = OpenKnowledgeBase(specification, state, source, index_sets)
     return opened

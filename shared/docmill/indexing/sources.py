@@ -1,9 +1,13 @@
 """Sources: where a document's bytes come from."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from docmill.domain.documents import LoadedDocument
+
+#: The note in which the producer keeps which folder each root is: a JSON object, from the root as a document's id to its inode. The
+#: device is not in it: hosts number the same mount differently.
+ROOTS: Final = "roots"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Reads candidates as of one commit number, however much is committed meanwhile."""
 
+import math
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
@@ -18,6 +19,8 @@ from docmill.retrieval.retrievers import Retriever
 from docmill.retrieval.together import Call, call_together
 from docmill.retrieval.verify import choose_unverified, judge
 
+#: After the registry did not answer, queries do without it for so long: not each one waits for its time-out.
+SILENCE_SECONDS: Final = 1.0
 #: A first search and two more, when a document changed too often under the query.
 MAX_TURNS: Final = 3
 #: Searches of one strategy in one turn, each without the dead generations that the ones before found.
@@ -85,6 +88,7 @@ class SnapshotReader:
         self._executor = executor
         self._clock = clock
         self._last_position: Position | None = None
+        self._silent_until = -math.inf
         #: The position, when the last two queries found the same one.
         self._resting: Position | None = None
         self._last_live: OrderedDict[str, int] = OrderedDict()
@@ -106,7 +110,7 @@ class SnapshotReader:
         Raises:
             StoreDown: the registry does not answer and never did, so that the served index set is unknown.
         """
-        resting = self._resting
+        resting = None if self._is_silent() else self._resting
         turn = self._read_turn(_Turn(_without_news(resting), assumed=True), retrievers, query, chunk_filter, deadline) if resting else None
         if turn is None or turn.moved:
             turn = self._read_turn(self._begin_turn(), retrievers, query, chunk_filter, deadline)
@@ -166,9 +170,12 @@ class SnapshotReader:
         return turn
 
     def _begin_turn(self) -> _Turn:
+        if self._is_silent() and self._last_position is not None:
+            return _Turn(_without_news(self._last_position), unverified=True)
         try:
             position = self._registry.position()
         except StoreDown:
+            self._note_silence()
             if self._last_position is None:
                 raise
             return _Turn(_without_news(self._last_position), unverified=True)
@@ -221,6 +228,7 @@ class SnapshotReader:
         try:
             epoch, entries = self._read_entries(turn, index_set, new)
         except StoreDown:
+            self._note_silence()
             turn.unverified = True
             return False
         if turn.moved:
@@ -238,6 +246,12 @@ class SnapshotReader:
         turn.assumed, turn.moved = False, position != turn.position
         turn.position = position
         return position.epoch, entries
+
+    def _is_silent(self) -> bool:
+        return self._clock.monotonic() < self._silent_until
+
+    def _note_silence(self) -> None:
+        self._silent_until = self._clock.monotonic() + SILENCE_SECONDS
 
     def _remember(self, turn: _Turn) -> None:
         with self._lock:

@@ -1,3 +1,4 @@
+import json
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +9,7 @@ from docmill.documents.selection import Selection
 from docmill.domain.chunks import ChunkRecord
 from docmill.domain.errors import DiskFull, DocmillError, ProviderPermanent, ProviderTransient, StoreRejected, TextRefused
 from docmill.domain.runs import Run, RunState
+from docmill.indexing.sources import ROOTS
 from docmill_services.producer.passes import Pass
 from docmill_services.producer.scan import Scan
 from support.indexing_world import INDEX_SET, World
@@ -107,3 +109,9 @@ def counter(world: World, run: Run, name: str) -> int | None:
 @pytest.fixture
 def world() -> World:
     return World()
+
+
+def test_a_pass_notes_which_folders_it_scanned(world: World, tmp_path: Path) -> None:
+    carried_out(world, tmp_path, 1)
+    (inode,) = json.loads(world.state.registry.noted(ROOTS) or "{}").values()
+    assert inode in {tmp_path.stat().st_ino, *(path.stat().st_ino for path in tmp_path.rglob("*"))}

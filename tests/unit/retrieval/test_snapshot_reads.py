@@ -13,7 +13,7 @@ from docmill.domain.knowledge_bases import StrategySpec
 from docmill.domain.registry import Entry, Position
 from docmill.domain.searching import SearchRequest
 from docmill.retrieval.retrievers import Retriever
-from docmill.retrieval.snapshot import SnapshotReader
+from docmill.retrieval.snapshot import SILENCE_SECONDS, SnapshotReader
 from support.library import WORDS, Library, StillClock
 
 
@@ -192,8 +192,8 @@ def test_no_other_turn_begins_after_the_deadline(library: Library) -> None:
     assert (during.searches, outcome.freshness.dropped, outcome.hits) == (1, 1, ())
 
 
-def reader_of(library: Library, registry: SilentRegistry) -> SnapshotReader:
-    return SnapshotReader(library.name, registry, library.executor, StillClock())  # type: ignore[arg-type]  # three methods are read
+def reader_of(library: Library, registry: SilentRegistry, clock: StillClock | None = None) -> SnapshotReader:
+    return SnapshotReader(library.name, registry, library.executor, clock or StillClock())  # type: ignore[arg-type]  # three methods are read
 
 
 def read_texts(library: Library, reader: SnapshotReader) -> tuple[list[str], bool]:
@@ -237,15 +237,33 @@ def test_a_registry_that_never_answered_is_an_error(library: Library) -> None:
 
 
 def test_the_registry_is_trusted_again_when_it_answers(library: Library) -> None:
-    registry = SilentRegistry(library)
-    reader = reader_of(library, registry)
+    registry, clock = SilentRegistry(library), StillClock()
+    reader = reader_of(library, registry, clock)
     library.put("a", "apple one")
     read_texts(library, reader)
     registry.positions_down = True
     read_texts(library, reader)
     registry.positions_down = False
     library.put("a", "apple two")
+    clock.now += SILENCE_SECONDS
     assert read_texts(library, reader) == (["apple two"], False)
+
+
+@pytest.mark.parametrize("resting", [False, True])
+def test_not_every_query_waits_for_a_registry_that_is_silent(library: Library, resting: bool) -> None:
+    registry, clock = CountedRegistry(library), StillClock()
+    reader = reader_of(library, registry, clock)
+    library.put("a", "apple one")
+    for _ in range(2 if resting else 1):
+        read_texts(library, reader)
+    registry.positions_down = registry.entries_down = True
+    assert read_texts(library, reader) == (["apple one"], True)
+    registry.calls.clear()
+    assert read_texts(library, reader) == (["apple one"], True)
+    assert registry.calls == []
+    clock.now += SILENCE_SECONDS
+    assert read_texts(library, reader) == (["apple one"], True)
+    assert registry.calls != []
 
 
 def test_an_emptied_registry_is_treated_as_a_silent_one(library: Library) -> None:
@@ -285,10 +303,10 @@ class CountedRegistry(SilentRegistry):
         return super().entries_now(index_set, document_ids)
 
 
-def resting_reader(library: Library) -> tuple[SnapshotReader, CountedRegistry]:
+def resting_reader(library: Library, clock: StillClock | None = None) -> tuple[SnapshotReader, CountedRegistry]:
     """A reader that has seen twice that nothing is committed."""
     registry = CountedRegistry(library)
-    reader = reader_of(library, registry)
+    reader = reader_of(library, registry, clock)
     for _ in range(2):
         read_texts(library, reader)
     registry.calls.clear()
@@ -356,11 +374,13 @@ def test_another_index_set_is_another_position(library: Library) -> None:
 
 def test_a_registry_that_falls_silent_while_nothing_is_committed_marks_the_answer(library: Library) -> None:
     library.put("a", "apple one")
-    reader, registry = resting_reader(library)
+    clock = StillClock()
+    reader, registry = resting_reader(library, clock)
     library.write(library.begin("a"), "apple two")
     registry.entries_down = registry.positions_down = True
     assert read_texts(library, reader) == (["apple one"], True)
     registry.entries_down = registry.positions_down = False
+    clock.now += SILENCE_SECONDS
     assert read_texts(library, reader) == (["apple one"], False)
 
 
