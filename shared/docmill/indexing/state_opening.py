@@ -1,12 +1,17 @@
 """Opening a state that is new, was lost or was set back: at once, or by a rebuild when the stores know more than it does."""
 
+from typing import Final
+
 from docmill.indexing.index_sets import IndexSets
 from docmill.indexing.rebuilding import Rebuild
 from docmill.indexing.reopening import reopen_if_set_back
 from docmill.indexing.sources import Source
 from docmill.ports.clock import Clock
 from docmill.ports.queue import TaskQueue
+from docmill.ports.registry import REBUILD_ROLE
 from docmill.ports.state import KnowledgeBaseState
+
+_FIRST_OPENING_SECONDS: Final = 30.0
 
 
 def open_state(
@@ -43,8 +48,16 @@ def open_state(
     targets = index_sets.targets_there()
     if targets:
         return Rebuild(state, targets, source, tasks, clock, holder, grace_seconds).carry_out() is not None
-    epoch = max(index_sets.vectors.epoch(), index_sets.lexical.epoch()) + 1
-    index_sets.vectors.raise_epoch(epoch)
-    index_sets.lexical.raise_epoch(epoch)
-    state.registry.raise_epoch(epoch)
+    token = state.leases.acquire_role(REBUILD_ROLE, holder, _FIRST_OPENING_SECONDS)
+    if token is None:
+        return False
+    try:
+        if state.registry.position().epoch:
+            return False
+        epoch = max(index_sets.vectors.epoch(), index_sets.lexical.epoch()) + 1
+        index_sets.vectors.raise_epoch(epoch)
+        index_sets.lexical.raise_epoch(epoch)
+        state.registry.raise_epoch(epoch)
+    finally:
+        state.leases.release_role(REBUILD_ROLE, token)
     return True
