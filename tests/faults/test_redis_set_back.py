@@ -161,7 +161,7 @@ def test_of_many_processes_that_notice_one_opens_the_state_again(server: RedisSe
     server.start()
     outcomes = registry.on_many_connections(registry.reopen)
     assert sorted(outcomes, key=str) == [False] * (CONNECTIONS - 1) + [True]
-    assert registry.state.registry.position().epoch == 2
+    assert registry.state.registry.position().epoch >= 2  # above that when one of them read what another had noted in the stores already
 
 
 def test_an_emptied_server_is_lost_whether_it_was_restarted_or_not(server: RedisServer, registry: Registry) -> None:
@@ -199,7 +199,7 @@ def test_a_fail_over_is_noticed_before_anything_of_before_is_committed() -> None
                     return False
                 return False
 
-            wait_until(reaches_the_other_server, "the fail-over", seconds=30.0)
+            wait_until(reaches_the_other_server, "the fail-over", seconds=90.0)  # a Sentinel that was held up does nothing for 30 s
             assert outcomes == []
             assert second.client.info("replication")["role"] == "master"
             assert registry.reopen()

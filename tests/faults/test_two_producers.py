@@ -57,7 +57,7 @@ class Producers:
         seconds, _ = self.client.time()
         if int(until_ms) < seconds * 1000:
             return None
-        pid = int(holder.split(":")[1])
+        pid = int(holder.removeprefix("process "))
         return next((process for process in self.processes if process.pid == pid), None)
 
     def some_leader(self) -> "subprocess.Popen[bytes]":
