@@ -19,6 +19,9 @@ CLOSING = (
 )
 NO_MASTER = ("cluster_block_exception", "blocked by: [SERVICE_UNAVAILABLE/1/state not recovered / initialized];")
 IS_CLOSED = ("index_closed_exception", "closed")
+NO_ANALYZER = ("query_shard_exception", "failed to create query: this Analyzer is closed")
+NO_READER = ("already_closed_exception", "this IndexReader is closed")
+NO_QUERY = ("query_shard_exception", "failed to create query: maxClauseCount is set to 1024")
 NO_SHARD = ("no_shard_available_action_exception", "no shard")
 NO_INDEX = ("index_not_found_exception", "no such index [i]")
 IMMENSE = ("illegal_argument_exception", "Document contains at least one immense term")
@@ -32,6 +35,9 @@ VERDICTS = [
     (503, NO_MASTER, Verdict.AGAIN),
     (504, ("", "gateway time-out"), Verdict.AGAIN),
     (400, IS_CLOSED, Verdict.AGAIN),
+    (400, NO_ANALYZER, Verdict.AGAIN),
+    (500, NO_READER, Verdict.AGAIN),
+    (400, NO_QUERY, Verdict.REFUSED),
     (403, CLOSED, Verdict.AGAIN),
     (403, CLOSING, Verdict.AGAIN),
     (429, FLOOD, Verdict.DOWN),

@@ -14,6 +14,8 @@ from docmill.domain.errors import DocmillError, StoreDown, StoreRejected
 _BUSY: Final = frozenset({429, 502, 503, 504})
 #: Parts of the reasons of blocks that end by themselves, as when ``k1`` and ``b`` change.
 _PASSING_BLOCKS: Final = ("index closed", "preparing to close")
+#: What requests meet in an index that is being closed under them.
+_CLOSED_UNDER_IT: Final = ("this Analyzer is closed", "this IndexReader is closed", "this IndexWriter is closed")
 
 
 #: What stands for the kind of an answer that Elasticsearch, which names itself in each, has not given.
@@ -65,7 +67,7 @@ class Failure:
         """What to do about it."""
         if self.kind == "index_not_found_exception":
             return Verdict.MISSING
-        if self.kind == "index_closed_exception":
+        if self.kind == "index_closed_exception" or self._was_closed_under_it:
             return Verdict.AGAIN
         if self.kind == "cluster_block_exception" and self.status != 503:
             # A full disk makes an index read-only: 403 or 429, by the server's version. It stays so for longer than tries last.
@@ -75,6 +77,10 @@ class Failure:
         if self.kind == _FOREIGN or self.status in (401, 403) or self.status >= 500 or self.status < 400:
             return Verdict.DOWN
         return Verdict.REFUSED
+
+    @property
+    def _was_closed_under_it(self) -> bool:
+        return self.kind in ("query_shard_exception", "already_closed_exception") and self.reason.endswith(_CLOSED_UNDER_IT)
 
     def __str__(self) -> str:
         said = f"{self.kind}: {self.reason}" if self.kind and self.kind != self.reason else self.reason
