@@ -44,11 +44,18 @@ def parse_retry_after(value: str, now: datetime) -> float | None:
     if _DECIMAL.fullmatch(text):
         seconds = float(text)
     else:
-        try:
-            moment = parsedate_to_datetime(text)
-        except (ValueError, TypeError, OverflowError):
+        moment = parse_http_date(text)
+        if moment is None:
             return None
-        if moment.tzinfo is None:  # HTTP dates are in GMT, also in the form that does not say so
-            moment = moment.replace(tzinfo=UTC)
         seconds = (moment - now).total_seconds()
     return seconds if 0.0 < seconds < math.inf else None
+
+
+def parse_http_date(value: str) -> datetime | None:
+    """The moment that an HTTP date names, aware of its zone (RFC 9110, section 5.6.7); None for what is no date."""
+    try:
+        moment = parsedate_to_datetime(value.strip())
+    except (ValueError, TypeError, OverflowError):
+        return None
+    # HTTP dates are in GMT, also in the form that does not say so.
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -3,12 +3,10 @@
 import math
 import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from typing import Final
 
-#: A longer wait is no hint about a limit; it is a mistake, or means that the account is closed.
-MAX_SECONDS: Final = 86_400.0
+from docmill.domain.backoff import ABSURD_SECONDS, parse_http_date, parse_retry_after
 
 _RESET: Final = re.compile(r"x-ratelimit-reset(-.+)?")
 _REMAINING: Final = "x-ratelimit-remaining"
@@ -32,10 +30,10 @@ def retry_after_seconds(headers: Mapping[str, str], body: object, *, now: dateti
         body: the answer's JSON as Python values; None where it has none.
         now: the present moment, aware.
     """
-    there = _moment(headers.get("date")) or now
+    there = parse_http_date(headers.get("date", "")) or now
     hints = (
         _scaled(_number(headers.get("retry-after-ms")), 0.001),
-        _seconds_or_date(headers.get("retry-after"), there),
+        _retry_after(headers.get("retry-after", ""), there),
         _google_delay(body),
         _rate_limit_reset(headers, there),
     )
@@ -43,7 +41,7 @@ def retry_after_seconds(headers: Mapping[str, str], body: object, *, now: dateti
 
 
 def _usable(seconds: float | None) -> float | None:
-    return seconds if seconds is not None and 0 < seconds <= MAX_SECONDS else None
+    return seconds if seconds is not None and 0 < seconds <= ABSURD_SECONDS else None
 
 
 def _scaled(number: float | None, factor: float) -> float | None:
@@ -58,22 +56,9 @@ def _number(text: str | None) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _moment(text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    try:
-        moment = parsedate_to_datetime(text.strip())
-    except (ValueError, TypeError, OverflowError):
-        return None
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-
-
-def _seconds_or_date(text: str | None, now: datetime) -> float | None:
-    number = _number(text)
-    if number is not None:
-        return _usable(number)
-    moment = _moment(text)
-    return None if moment is None else _usable((moment - now).total_seconds())
+def _retry_after(text: str, now: datetime) -> float | None:
+    number = _number(text)  # some write seconds as numbers that the header's own grammar does not have, such as 1e2
+    return _usable(number if number is not None else parse_retry_after(text, now))
 
 
 def _google_delay(body: object) -> float | None:
