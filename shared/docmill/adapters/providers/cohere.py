@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from docmill.adapters.providers.answered_vectors import field_of, in_order
-from docmill.adapters.providers.endpoints import bearer
+from docmill.adapters.providers.endpoints import PlainDialect
 from docmill.adapters.providers.remote import Purpose
-from docmill.domain.chunks import Vector
 
 BASE_URL: Final = "https://api.cohere.com"
 
@@ -17,16 +16,10 @@ _SHORTENING: Final = "embed-v4"
 
 
 @dataclass(frozen=True, slots=True)
-class CohereDialect:
+class CohereDialect(PlainDialect):
     """``truncate: NONE`` makes Cohere refuse what it would cut off otherwise."""
 
-    model: str
-    dimensions: int
     path: str = "/v2/embed"
-
-    def credentials(self, api_key: str) -> Mapping[str, str]:
-        """See ``Dialect``."""
-        return bearer(api_key)
 
     def request(self, texts: Sequence[str], purpose: Purpose) -> Mapping[str, object]:
         """See ``Dialect``."""
@@ -44,7 +37,3 @@ class CohereDialect:
     def embeddings(self, answer: object, *, count: int) -> Sequence[object]:
         """See ``Dialect``."""
         return in_order(field_of(answer, "embeddings", "float"), count=count)
-
-    def finished(self, vectors: list[Vector]) -> list[Vector]:
-        """See ``Dialect``."""
-        return vectors

@@ -69,6 +69,22 @@ class Dialect(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class PlainDialect:
+    """What most APIs have in common: the key as a bearer token, and vectors that are used as they come."""
+
+    model: str
+    dimensions: int
+
+    def credentials(self, api_key: str) -> Mapping[str, str]:
+        """See ``Dialect``."""
+        return bearer(api_key)
+
+    def finished(self, vectors: list[Vector]) -> list[Vector]:
+        """See ``Dialect``."""
+        return vectors
+
+
 class JsonEndpoint:
     """Speaks a ``Dialect`` over HTTP; see ``Endpoint``."""
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from docmill.adapters.providers.answered_vectors import field_of, in_order
-from docmill.adapters.providers.endpoints import bearer
+from docmill.adapters.providers.endpoints import PlainDialect
 from docmill.adapters.providers.remote import Purpose
-from docmill.domain.chunks import Vector
 
 #: Models that are made to be shortened; Ollama would shorten any.
 _SHORTENING: Final = re.compile(r"(.*/)?(embeddinggemma|qwen3-embedding|nomic-embed-text)")
@@ -23,16 +22,10 @@ def base_url_of(url: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class OllamaDialect:
+class OllamaDialect(PlainDialect):
     """``truncate: false`` makes Ollama refuse what it would cut off otherwise."""
 
-    model: str
-    dimensions: int
     path: str = "/api/embed"
-
-    def credentials(self, api_key: str) -> Mapping[str, str]:
-        """See ``Dialect``."""
-        return bearer(api_key)
 
     def request(self, texts: Sequence[str], purpose: Purpose) -> Mapping[str, object]:
         """See ``Dialect``; what a vector is for is said by a prefix of the text."""
@@ -44,7 +37,3 @@ class OllamaDialect:
     def embeddings(self, answer: object, *, count: int) -> Sequence[object]:
         """See ``Dialect``."""
         return in_order(field_of(answer, "embeddings"), count=count)
-
-    def finished(self, vectors: list[Vector]) -> list[Vector]:
-        """See ``Dialect``."""
-        return vectors

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from docmill.adapters.providers.answered_vectors import field_of, indexed
-from docmill.adapters.providers.endpoints import bearer
+from docmill.adapters.providers.endpoints import PlainDialect
 from docmill.adapters.providers.remote import Purpose
-from docmill.domain.chunks import Vector
 
 BASE_URL: Final = "https://api.voyageai.com/v1"
 
@@ -18,19 +17,13 @@ _CHOOSING: Final = re.compile(r"voyage-(code-3|3-large|3\.5|[4-9])")
 
 
 @dataclass(frozen=True, slots=True)
-class VoyageDialect:
+class VoyageDialect(PlainDialect):
     """Vectors come as plain numbers when no ``encoding_format`` is asked for; its one other value is base64.
 
     ``truncation: false`` makes Voyage refuse what it would cut off otherwise.
     """
 
-    model: str
-    dimensions: int
     path: str = "/embeddings"
-
-    def credentials(self, api_key: str) -> Mapping[str, str]:
-        """See ``Dialect``."""
-        return bearer(api_key)
 
     def request(self, texts: Sequence[str], purpose: Purpose) -> Mapping[str, object]:
         """See ``Dialect``."""
@@ -47,7 +40,3 @@ class VoyageDialect:
     def embeddings(self, answer: object, *, count: int) -> Sequence[object]:
         """See ``Dialect``."""
         return indexed(field_of(answer, "data"), count=count)
-
-    def finished(self, vectors: list[Vector]) -> list[Vector]:
-        """See ``Dialect``."""
-        return vectors
