@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import redis
 
@@ -16,6 +18,10 @@ from docmill.config import Settings
 from docmill.domain.chunks import ChunkFilter, ChunkRecord
 from docmill.domain.errors import DocmillError, StoreDown
 from docmill.domain.knowledge_bases import EmbeddingModelSpec, Similarity
+
+if TYPE_CHECKING:
+    from docmill.adapters.elasticsearch import ElasticsearchLexicalStore
+    from docmill.adapters.qdrant import QdrantVectorStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +37,9 @@ def check_servers(settings: Settings) -> Iterator[tuple[str, ServerCheck | Docmi
     if settings.redis_url is not None:
         yield "redis", _tried(lambda: _redis(settings))
     if settings.qdrant_url is not None:
-        yield "qdrant", _tried(lambda: _qdrant(settings))
+        yield "qdrant", _tried(lambda: _store(connect_vectors(settings)))
     if settings.elasticsearch_url is not None:
-        yield "elasticsearch", _tried(lambda: _elasticsearch(settings))
+        yield "elasticsearch", _tried(lambda: _store(connect_lexical(settings)))
 
 
 def _tried(check: Callable[[], ServerCheck]) -> ServerCheck | DocmillError:
@@ -50,20 +56,9 @@ def _redis(settings: Settings) -> ServerCheck:
         return ServerCheck(describe_redis(client), redis_warnings(client))
 
 
-def _qdrant(settings: Settings) -> ServerCheck:
-    store = connect_vectors(settings)
-    try:
+def _store(connected: "QdrantVectorStore | ElasticsearchLexicalStore") -> ServerCheck:
+    with closing(connected) as store:
         return ServerCheck(store.describe())
-    finally:
-        store.close()
-
-
-def _elasticsearch(settings: Settings) -> ServerCheck:
-    store = connect_lexical(settings)
-    try:
-        return ServerCheck(store.describe())
-    finally:
-        store.close()
 
 
 def check_embedded_server(folder: Path) -> str:

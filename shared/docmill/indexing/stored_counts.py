@@ -2,7 +2,7 @@
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from docmill.domain.chunks import StoredGeneration
@@ -28,9 +28,6 @@ class StoredCounts:
         self._numbers = array("Q", (numbers[place] for place in order))
         self._counts = array("I", (counts[place] for place in order))
 
-    def __len__(self) -> int:
-        return len(self._numbers)
-
     def count(self, generation: int) -> int | None:
         """How many chunks it has; ``IN_PART`` when some of them are missing, None when none is there."""
         place = bisect_left(self._numbers, generation)
@@ -42,7 +39,3 @@ class StoredCounts:
     def highest(self) -> int:
         """The highest generation; 0 when there is none."""
         return self._numbers[-1] if self._numbers else 0
-
-    def whole(self) -> Iterator[int]:
-        """The generations that are whole, ascending."""
-        return (number for number, count in zip(self._numbers, self._counts, strict=True) if count != IN_PART)
