@@ -11,7 +11,7 @@ from docmill.documents.identity import document_id_of
 from docmill.documents.selection import Selection, Verdict
 from docmill.domain.errors import DocumentUnknown, ExitCode, SkipReason
 from docmill_services.cli.api import ApiError, open_api
-from docmill_services.cli.finding import configuration_of, knowledge_base_name, origin_to_ask, path_meant
+from docmill_services.cli.finding import configuration_of, knowledge_base_meant, origin_to_ask, path_meant
 from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir, KnowledgeBaseName, named_path
 from docmill_services.cli.output import out, print_json
 
@@ -26,15 +26,14 @@ def explain(
     """Say whether a file is indexed, with its chunks, or why it is not, with the rule that decided."""
     origin = origin_to_ask(config, data_dir)
     configuration = configuration_of(origin)
-    name = knowledge_base_name(configuration, kb)
-    specification = next(one for one in configuration.knowledge_bases if one.name == name)
+    specification = knowledge_base_meant(configuration, kb)
     absolute = path_meant(path, specification.base_folder)
     verdict = Selection(specification, data_dir.absolute()).verdict(absolute)
     document_id = document_id_of(absolute, specification.base_folder)
     if verdict.selected:
         with open_api(origin, data_dir) as api:
             try:
-                known = api.get(f"/v1/knowledge-bases/{name}/documents/{quote(document_id, safe='')}")
+                known = api.get(f"/v1/knowledge-bases/{specification.name}/documents/{quote(document_id, safe='')}")
             except ApiError as error:
                 if error.code != DocumentUnknown.code:
                     raise

@@ -8,6 +8,7 @@ from docmill.config.loading import Configuration, find_configuration
 from docmill.config.settings import Settings
 from docmill.documents.identity import path_of
 from docmill.domain.errors import ConfigurationNotFound, DocumentUnknown, UsageError
+from docmill.domain.knowledge_bases import KnowledgeBase
 from docmill_services.origin import Origin
 
 DEFAULT_DATA_DIR = Path(".docmill")
@@ -78,20 +79,19 @@ def configuration_of(origin: Origin) -> Configuration:
     return origin.configuration(scan_interval_seconds=Settings.from_environment(os.environ).scan_interval_seconds, environ=os.environ)
 
 
-def knowledge_base_name(configuration: Configuration, wanted: str | None) -> str:
+def knowledge_base_meant(configuration: Configuration, wanted: str | None) -> KnowledgeBase:
     """The knowledge base that a command means.
 
     Raises:
         UsageError: there are several, and none was named.
     """
-    names = [knowledge_base.name for knowledge_base in configuration.knowledge_bases]
-    if wanted is not None:
-        if wanted not in names:
-            raise UsageError(f"no knowledge base is called {wanted!r}; there are: {', '.join(names)}")
-        return wanted
-    if len(names) > 1:
-        raise UsageError(f"several knowledge bases are configured; name one with --kb: {', '.join(names)}")
-    return names[0]
+    by_name = {knowledge_base.name: knowledge_base for knowledge_base in configuration.knowledge_bases}
+    if wanted is None and len(by_name) > 1:
+        raise UsageError(f"several knowledge bases are configured; name one with --kb: {', '.join(by_name)}")
+    name = next(iter(by_name)) if wanted is None else wanted
+    if name not in by_name:
+        raise UsageError(f"no knowledge base is called {name!r}; there are: {', '.join(by_name)}")
+    return by_name[name]
 
 
 def path_meant(path: Path, base_folder: Path) -> bytes:

@@ -2,14 +2,13 @@
 
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import quote
 
 import typer
 
 from docmill.documents.identity import document_id_of
 from docmill.domain.errors import ExitCode
 from docmill_services.cli.api import open_api
-from docmill_services.cli.finding import configuration_of, knowledge_base_name, origin_to_ask, path_meant
+from docmill_services.cli.finding import configuration_of, knowledge_base_meant, origin_to_ask, path_meant
 from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir, KnowledgeBaseName, named_path
 from docmill_services.cli.output import out, print_json
 
@@ -28,12 +27,12 @@ def retry(
     configuration = configuration_of(origin)
     body: dict[str, Any] = {}
     everywhere = path is None and kb is None
-    names = [one.name for one in configuration.knowledge_bases] if everywhere else [knowledge_base_name(configuration, kb)]
+    meant = configuration.knowledge_bases if everywhere else (knowledge_base_meant(configuration, kb),)
     if path is not None:
-        specification = next(one for one in configuration.knowledge_bases if one.name == names[0])
+        (specification,) = meant
         body = {"document_ids": [document_id_of(path_meant(path, specification.base_folder), specification.base_folder)]}
     with open_api(origin, data_dir) as api:
-        found = {name: api.post(f"/v1/knowledge-bases/{quote(name, safe='')}/retry", body) for name in names}
+        found = {one.name: api.post(f"/v1/knowledge-bases/{one.name}/retry", body) for one in meant}
     if as_json:
         print_json(found)
     else:

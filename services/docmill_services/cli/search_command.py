@@ -8,7 +8,7 @@ from rich.text import Text
 
 from docmill.domain.errors import ExitCode
 from docmill_services.cli.api import open_api
-from docmill_services.cli.finding import configuration_of, knowledge_base_name, origin_to_ask
+from docmill_services.cli.finding import configuration_of, knowledge_base_meant, origin_to_ask
 from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir, KnowledgeBaseName
 from docmill_services.cli.output import out, print_json, say, valid_text
 
@@ -30,7 +30,7 @@ def search(
 ) -> int:
     """Search what is indexed; asks a running docmill, else the servers that the environment names, else opens the data folder."""
     origin = origin_to_ask(config, data_dir)
-    name = knowledge_base_name(configuration_of(origin), kb)
+    name = knowledge_base_meant(configuration_of(origin), kb).name
     body: dict[str, Any] = {"query": valid_text(query), "include_score": True, "explain": explain}
     if limit is not None:
         body["limit"] = limit

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
-from urllib.parse import quote
 
 import typer
 
@@ -13,7 +12,7 @@ from docmill.domain.errors import ExitCode
 from docmill.domain.verification import FindingKind
 from docmill.indexing.verifying import Patience
 from docmill_services.cli.api import Api, client_of, url_or_engine
-from docmill_services.cli.finding import configuration_of, knowledge_base_name, origin_to_ask
+from docmill_services.cli.finding import configuration_of, knowledge_base_meant, origin_to_ask
 from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir, KnowledgeBaseName
 from docmill_services.cli.output import out, print_json, say
 from docmill_services.cli.progress import follow
@@ -41,13 +40,13 @@ def verify(
     """
     origin = origin_to_ask(config, data_dir)
     configuration = configuration_of(origin)
-    names = [one.name for one in configuration.knowledge_bases] if kb is None else [knowledge_base_name(configuration, kb)]
+    names = [one.name for one in configuration.knowledge_bases] if kb is None else [knowledge_base_meant(configuration, kb).name]
     settings = Settings.from_environment(os.environ)
     opened = url_or_engine(origin, data_dir, settings)
     if isinstance(opened, str):
         with client_of(opened, settings.api_key, timeout_seconds=_TIMEOUT_SECONDS) as client:
             api = Api(client)
-            replies = {name: api.post(f"/v1/knowledge-bases/{quote(name, safe='')}/verify", {"repair": repair}) for name in names}
+            replies = {name: api.post(f"/v1/knowledge-bases/{name}/verify", {"repair": repair}) for name in names}
     else:
         try:
             replies = _verify_here(opened, origin, names, repair=repair)
