@@ -35,9 +35,9 @@ def connected(server: LanguageModelServer, provider: str) -> Iterator[HttpChatMo
 
 @pytest.fixture
 def model(server: LanguageModelServer, connected: HttpChatModel) -> Iterator[HttpChatModel]:
-    server.take_requests()
+    server.behave()
     yield connected
-    server.misbehave({"refuses": None}, {"without_schemas": False})
+    server.behave()
 
 
 def test_the_key_is_sent_as_each_api_wants_it(server: LanguageModelServer, provider: str, model: HttpChatModel) -> None:

@@ -48,11 +48,10 @@ class Models:
 
 @pytest.fixture
 def models(server: OpenAiServer) -> Iterator[Models]:
-    server.take_requests()
+    server.behave()
     models = Models(server)
     yield models
     models.close()
-    server.misbehave({"refuses": None})
 
 
 def test_a_request_has_at_most_the_configured_number_of_texts(server: OpenAiServer, models: Models) -> None:

@@ -69,11 +69,10 @@ class Models:
 
 @pytest.fixture
 def models(server: EmbeddingServer) -> Iterator[Models]:
-    server.take_requests()
+    server.behave()
     models = Models(server)
     yield models
     models.close()
-    server.misbehave({"refuses": None})
 
 
 def gemini(task: str | None, text: str, **more: Any) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def reranker(server: LanguageModelServer, reference: str, timeout_seconds: float
     made = rerank_model_for(spec_of(server, provider, model), credentials={"KEY": KEY}, timeout_seconds=timeout_seconds)
     with closing(made):
         yield made
-    server.misbehave({"refuses": None})
+    server.behave()
 
 
 @pytest.mark.parametrize(

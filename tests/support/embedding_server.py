@@ -17,108 +17,47 @@ import argparse
 import json
 import socket
 import struct
-import subprocess
-import sys
-import threading
 import time
-import urllib.request
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 from support.embedding_apis import reply_of, texts_of
+from support.faulty_server import FaultyHandler, FaultyServer, Json, ServerSeen, serve, server_process
 
-Json = Any
 
-
-class EmbeddingServer:
-    """A running server, seen from the test."""
-
-    def __init__(self, port: int) -> None:
-        self.address = f"http://127.0.0.1:{port}"
-
-    def misbehave(self, *faults: dict[str, Json]) -> None:
-        """The next requests meet these faults, in this order."""
-        self._call("/control/faults", json.dumps(faults).encode())
-
-    def take_requests(self) -> list[dict[str, Json]]:
-        """The requests since the last call, each ``{"path", "headers", "body"}``; header names in lower case."""
-        taken: list[dict[str, Json]] = self._call("/control/take", b"")
-        return taken
-
-    def _call(self, path: str, body: bytes) -> Json:
-        with urllib.request.urlopen(urllib.request.Request(self.address + path, body), timeout=10) as answer:
-            return json.load(answer)
+class EmbeddingServer(ServerSeen):
+    """A running server, seen from the test; it notes ``{"path", "headers", "body"}``, header names in lower case."""
 
 
 @contextmanager
 def running_embedding_server(*, dimensions: int = 8) -> Iterator[EmbeddingServer]:
     """A server whose models make vectors of ``dimensions`` where neither the request nor the model's name says otherwise."""
-    command = [sys.executable, "-u", "-m", "support.embedding_server", f"--dimensions={dimensions}"]
-    folder = __file__.rpartition("/support/")[0]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder) as process:
-        try:
-            assert process.stdout is not None
-            yield EmbeddingServer(int(process.stdout.readline()))
-        finally:
-            process.kill()
+    with server_process(__name__, EmbeddingServer, f"--dimensions={dimensions}") as server:
+        yield server
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
+class _Server(FaultyServer):
     def __init__(self, dimensions: int) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(_Handler)
         self.dimensions = dimensions
-        self.lock = threading.Lock()
-        self.faults: deque[dict[str, Json]] = deque()
-        self.refused_word: str | None = None
-        self.requests: list[dict[str, Json]] = []
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
+class _Handler(FaultyHandler):
     server: _Server
 
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        match self.path:
-            case "/control/faults":
-                with self.server.lock:
-                    for fault in json.loads(body):
-                        if "refuses" in fault:
-                            self.server.refused_word = fault["refuses"]
-                        else:
-                            self.server.faults.append(fault)
-                self._send(200, b"{}", {})
-            case "/control/take":
-                with self.server.lock:
-                    taken, self.server.requests = self.server.requests, []
-                self._send(200, json.dumps(taken).encode(), {})
-            case _:
-                self._embed(json.loads(body))
-
-    def _embed(self, body: dict[str, Json]) -> None:
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        with self.server.lock:
-            self.server.requests.append({"path": self.path, "headers": headers, "body": body})
-            fault = self.server.faults.popleft() if self.server.faults else {}
-            word = self.server.refused_word
+    def serve(self, body: dict[str, Json]) -> None:
+        headers = self.lower_headers()
+        fault = self.server.note({"path": self.path, "headers": headers, "body": body})
+        word = self.server.refused_word
         if fault.get("disconnect") or fault.get("reset"):
             self._end(reset=bool(fault.get("reset")))
             return
         time.sleep(fault.get("delay_seconds", 0.0))
         if "status" in fault:
-            given = fault["body"]
-            content = given.encode() if isinstance(given, str) else json.dumps(given).encode()
-            self._send(fault["status"], content, fault.get("headers", {}))
+            self.answer(fault["status"], fault["body"], fault.get("headers"))
             return
         if word is not None and any(word in text for text in texts_of(body)):
-            self._send(400, b'{"error": {"message": "this input is refused"}}', {})
+            self.answer(400, {"error": {"message": "this input is refused"}})
             return
         reply = reply_of(self.path, headers, body, self.server.dimensions)
         content = json.dumps(reply.body).encode()
@@ -127,35 +66,24 @@ class _Handler(BaseHTTPRequestHandler):
             content = content.replace(old.encode(), new.encode(), 1)
         if "without" in fault:
             content = content[: -fault["without"]]
-        self._send(reply.status, content, {}, cut=fault.get("cut"), drip_seconds=fault.get("drip_seconds"), drips_head="from" in fault)
-
-    def _send(
-        self,
-        status: int,
-        content: bytes,
-        headers: dict[str, str],
-        *,
-        cut: int | None = None,
-        drip_seconds: float | None = None,
-        drips_head: bool = False,
-    ) -> None:
-        more = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        head = f"HTTP/1.1 {status} -\r\nContent-Type: application/json\r\n{more}Content-Length: {len(content)}\r\n\r\n".encode()
-        if cut is not None:
-            self.wfile.write(head + content[:cut])
+        head, content = self.message(reply.status, content)
+        if "cut" in fault:
+            self.wfile.write(head + content[: fault["cut"]])
             self._end(reset=False)
-        elif drip_seconds is not None:
-            at_once, slowly = (b"", head + content) if drips_head else (head, content)
-            self.wfile.write(at_once)
-            try:
-                for place in range(len(slowly)):
-                    self.wfile.write(slowly[place : place + 1])
-                    time.sleep(drip_seconds)
-            except OSError:  # the client has gone, which is what it should do
-                self.close_connection = True
+        elif "drip_seconds" in fault:
+            self._drip(head, content, fault["drip_seconds"], from_head="from" in fault)
         else:
-            # In one write: a second small one would wait for the first one's acknowledgement.
             self.wfile.write(head + content)
+
+    def _drip(self, head: bytes, content: bytes, seconds: float, *, from_head: bool) -> None:
+        at_once, slowly = (b"", head + content) if from_head else (head, content)
+        self.wfile.write(at_once)
+        try:
+            for place in range(len(slowly)):
+                self.wfile.write(slowly[place : place + 1])
+                time.sleep(seconds)
+        except OSError:  # the client has gone, which is what it should do
+            self.close_connection = True
 
     def _end(self, *, reset: bool) -> None:
         self.close_connection = True
@@ -163,17 +91,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.connection.close()
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Says nothing: only the port goes to the output."""
-
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--dimensions", type=int, required=True)
-    server = _Server(parser.parse_args().dimensions)
-    sys.stdout.write(f"{server.server_address[1]}\n")
-    sys.stdout.flush()
-    server.serve_forever()
+    serve(_Server(parser.parse_args().dimensions))
 
 
 if __name__ == "__main__":

@@ -18,114 +18,61 @@ do wrong, one item for each of the next requests:
 """
 
 import json
-import subprocess
-import sys
-import threading
 import time
-import urllib.request
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from support.faulty_server import FaultyHandler, FaultyServer, ServerSeen, serve, server_process
 from support.language_model_apis import API_OF_PATH, Json, rerank_answer
 from support.waiting import wait_until
 
 
-class LanguageModelServer:
-    """A running server, seen from the test."""
-
-    def __init__(self, port: int) -> None:
-        self.address = f"http://127.0.0.1:{port}"
-
-    def misbehave(self, *faults: dict[str, Json]) -> None:
-        """The next requests meet these faults, in this order."""
-        self._call("/control/faults", json.dumps(faults).encode())
-
-    def take_requests(self) -> list[dict[str, Json]]:
-        """The requests since the last call, each ``{"path", "headers", "body", "state"}``, header names in lower case."""
-        taken: list[dict[str, Json]] = self._call("/control/take", b"")
-        return taken
+class LanguageModelServer(ServerSeen):
+    """A running server, seen from the test; it notes ``{"path", "headers", "body", "state"}``, header names in lower case."""
 
     def wait_for_requests(self, count: int, state: str) -> None:
         """Waits until ``count`` requests have come that are in ``state``: ``under way``, ``answered`` or ``hung up``, by the client."""
         wait_until(lambda: self._states().count(state) >= count, f"{count} requests that are {state!r}")
 
     def _states(self) -> list[str]:
-        states: list[str] = self._call("/control/states", b"")
+        states: list[str] = self.call("/control/states", b"")
         return states
-
-    def _call(self, path: str, body: bytes) -> Json:
-        with urllib.request.urlopen(urllib.request.Request(self.address + path, body), timeout=10) as answer:
-            return json.load(answer)
 
 
 @contextmanager
 def running_language_model_server() -> Iterator[LanguageModelServer]:
     """A server on a free port."""
-    with subprocess.Popen([sys.executable, "-u", "-m", __name__], stdout=subprocess.PIPE, text=True, env=_environment()) as process:
-        try:
-            assert process.stdout is not None
-            yield LanguageModelServer(int(process.stdout.readline()))
-        finally:
-            process.kill()
+    with server_process(__name__, LanguageModelServer) as server:
+        yield server
 
 
-def _environment() -> dict[str, str]:
-    return {"PYTHONPATH": ":".join(path for path in sys.path if path)}
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
+class _Server(FaultyServer):
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.lock = threading.Lock()
-        self.faults: deque[dict[str, Json]] = deque()
-        self.refused_word: str | None = None
+        super().__init__(_Handler)
         self.takes_schemas = True
-        self.requests: list[dict[str, Json]] = []
+
+    def forget(self) -> None:
+        super().forget()
+        self.takes_schemas = True
+
+    def take_fault(self, fault: dict[str, Json]) -> None:
+        if "without_schemas" in fault:
+            self.takes_schemas = not fault["without_schemas"]
+        else:
+            super().take_fault(fault)
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
+class _Handler(FaultyHandler):
     server: _Server
 
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        match self.path:
-            case "/control/faults":
-                self._take_faults(json.loads(body))
-                self._answer(200, {})
-            case "/control/take":
-                with self.server.lock:
-                    taken, self.server.requests = self.server.requests, []
-                self._answer(200, taken)
-            case "/control/states":
-                with self.server.lock:
-                    states = [request["state"] for request in self.server.requests]
-                self._answer(200, states)
-            case _:
-                self._serve(json.loads(body))
+    def control(self, what: str, body: bytes) -> Json:
+        if what == "states":
+            return [request["state"] for request in self.server.requests]
+        return super().control(what, body)
 
-    def _take_faults(self, faults: list[dict[str, Json]]) -> None:
-        with self.server.lock:
-            for fault in faults:
-                if "refuses" in fault:
-                    self.server.refused_word = fault["refuses"]
-                elif "without_schemas" in fault:
-                    self.server.takes_schemas = not fault["without_schemas"]
-                else:
-                    self.server.faults.append(fault)
-
-    def _serve(self, body: dict[str, Json]) -> None:
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        request = {"path": self.path, "headers": headers, "body": body, "state": "under way"}
-        with self.server.lock:
-            self.server.requests.append(request)
-            fault = self.server.faults.popleft() if self.server.faults else {}
+    def serve(self, body: dict[str, Json]) -> None:
+        request = {"path": self.path, "headers": self.lower_headers(), "body": body, "state": "under way"}
+        fault = self.server.note(request)
         try:
             self._meet(fault, body)
             state = "answered"
@@ -139,9 +86,9 @@ class _Handler(BaseHTTPRequestHandler):
         if fault.get("disconnect"):
             self.close_connection = True
         elif "status" in fault:
-            self._answer(fault["status"], fault["body"], fault.get("headers", {}))
+            self.answer(fault["status"], fault["body"], fault.get("headers", {}))
         elif "answers" in fault:
-            self._answer(200, fault["answers"])
+            self.answer(200, fault["answers"])
         elif "events" in fault:
             self._stream(fault["events"], fault["then"])
         elif fault.get("drips"):
@@ -154,19 +101,19 @@ class _Handler(BaseHTTPRequestHandler):
         path, _, query = self.path.partition("?")
         if path.endswith("/rerank"):
             problem = self._problem(body, asks_for_form=False)
-            self._answer(400, {"message": problem}) if problem else self._answer(200, rerank_answer(body, logits=bool(fault.get("logits"))))
+            self.answer(400, {"message": problem}) if problem else self.answer(200, rerank_answer(body, logits=bool(fault.get("logits"))))
             return
         api = next((api for end, api in API_OF_PATH.items() if path.endswith(end)), None)
         if api is None:
-            self._answer(404, {"error": {"message": f"there is no {self.path}"}})
+            self.answer(404, {"error": {"message": f"there is no {self.path}"}})
             return
         problem = api.problem_of(body, self.headers) or self._problem(body, asks_for_form=api.schema_of(body) is not None)
         if problem:
-            self._answer(400, api.error(problem))
+            self.answer(400, api.error(problem))
         elif api.streams(body, path, query):
             self._stream(api.events(body, fault.get("says")), "end")
         else:
-            self._answer(200, api.answer(body, fault.get("says")))
+            self.answer(200, api.answer(body, fault.get("says")))
 
     def _problem(self, body: dict[str, Json], *, asks_for_form: bool) -> str | None:
         with self.server.lock:
@@ -218,23 +165,9 @@ class _Handler(BaseHTTPRequestHandler):
         finally:
             self.connection.settimeout(None)
 
-    def _answer(self, status: int, body: Json, headers: dict[str, str] | None = None) -> None:
-        content = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-        fields = {"Content-Type": "application/json", "Content-Length": str(len(content)), **(headers or {})}
-        head = f"HTTP/1.1 {status} -\r\n" + "".join(f"{name}: {value}\r\n" for name, value in fields.items()) + "\r\n"
-        # In one write: a second small one would wait for the first one's acknowledgement.
-        self.wfile.write(head.encode() + content)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Says nothing: only the port goes to the output."""
-
 
 def main() -> None:
-
-    server = _Server()
-    sys.stdout.write(f"{server.server_address[1]}\n")
-    sys.stdout.flush()
-    server.serve_forever()
+    serve(_Server())
 
 
 if __name__ == "__main__":
