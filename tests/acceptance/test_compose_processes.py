@@ -7,7 +7,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from support.compose_file import EXAMPLE, REPOSITORY, read_variables, services
+from support.compose_file import EXAMPLE, REPOSITORY, SECRETS, read_variables, services
 from support.compose_processes import ComposeProcesses, ServiceProcess, start_redis, translated
 from support.elasticsearch_server import elasticsearch_url
 from support.qdrant_server import qdrant_server_process
@@ -16,12 +16,7 @@ from support.waiting import wait_until
 
 VARIABLES: Final = {
     **read_variables(EXAMPLE),
-    "REDIS_PASSWORD": "5f0c1e",
-    "QDRANT_API_KEY": "77ab02",
-    "ELASTIC_PASSWORD": "9d31c4",
-    "API_KEY": "0123456789abcdef01234567",
-    "FLOWER_USER": "watcher",
-    "FLOWER_PASSWORD": "c0ffee",
+    **SECRETS,
     # What a further host sets: the servers have another name there.
     "REDIS_HOST": "127.0.0.1",
     "QDRANT_HOST": "127.0.0.1",

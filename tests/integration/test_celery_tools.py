@@ -15,7 +15,7 @@ from docmill.adapters.redis.celery_app import QUEUES, TASK_NAME
 from docmill.bootstrap.connections import celery_of
 from docmill.config import Settings
 from docmill.domain.registry import Lane
-from support.compose_file import EXAMPLE, read_variables, services
+from support.compose_file import EXAMPLE, SECRETS, read_variables, services
 from support.compose_processes import ComposeProcesses, ServiceProcess, start_redis
 from support.redis_server import redis_server_binary
 from support.running_docmill import PROGRAM, environment
@@ -25,12 +25,7 @@ CELERY: Final = str(PROGRAM.with_name("celery"))
 VARIABLES: Final = {
     **read_variables(EXAMPLE),
     "DOCUMENTS": "/documents",
-    "REDIS_PASSWORD": "5f0c1e",
-    "QDRANT_API_KEY": "77ab02",
-    "ELASTIC_PASSWORD": "9d31c4",
-    "API_KEY": "0123456789abcdef01234567",
-    "FLOWER_USER": "watcher",
-    "FLOWER_PASSWORD": "c0ffee",
+    **SECRETS,
     "REDIS_HOST": "127.0.0.1",
 }
 #: A worker that does nothing with what it takes, until its input ends.

@@ -16,6 +16,15 @@ REPOSITORY: Final = Path(__file__).parents[2]
 COMPOSE_FILE: Final = REPOSITORY / "docker-compose.yml"
 PUBLISH_FILE: Final = REPOSITORY / "deploy" / "docker" / "publish-servers.yml"
 EXAMPLE: Final = REPOSITORY / ".env.example"
+#: What .env.example leaves to be chosen.
+SECRETS: Final = {
+    "REDIS_PASSWORD": "5f0c1e",
+    "QDRANT_API_KEY": "77ab02",
+    "ELASTIC_PASSWORD": "9d31c4",
+    "API_KEY": "0123456789abcdef01234567",
+    "FLOWER_USER": "watcher",
+    "FLOWER_PASSWORD": "c0ffee",
+}
 
 #: ``$$``, or ``${NAME}`` with a default or a message behind it.
 _VARIABLE: Final = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<name>[A-Z_]+)(?:(?P<rule>:-|:\?)(?P<more>[^}]*))?\})")
