@@ -13,7 +13,7 @@ import httpx
 from docmill.adapters.embedded.data_folder import running_server
 from docmill.bootstrap import Engine, connect_engine, names_servers, open_engine
 from docmill.config.settings import Settings
-from docmill.domain.errors import DataFolderInUse, DocmillError, ExitCode, ServiceDown
+from docmill.domain.errors import DataFolderInUse, DocmillError, ExitCode, ServiceDown, error_kinds
 from docmill_services.embedded import end_interrupted_runs
 from docmill_services.engine_backend import serve_engine
 from docmill_services.origin import Origin
@@ -67,13 +67,7 @@ def _error_of(response: httpx.Response) -> ApiError:
 
 
 def _exit_codes() -> dict[str, ExitCode]:
-    found: dict[str, ExitCode] = {}
-    waiting: list[type[DocmillError]] = [DocmillError]
-    while waiting:
-        kind = waiting.pop()
-        found[kind.code] = kind.exit_code
-        waiting.extend(kind.__subclasses__())
-    return found
+    return {kind.code: kind.exit_code for kind in error_kinds()}
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from docmill.adapters.embedded.valkey import ValkeyServer
 from docmill.adapters.files import FileSource
 from docmill.adapters.isolation import ProcessIsolation
 from docmill.bootstrap.connections import Connections, celery_of
+from docmill.bootstrap.models import embedding_threads_of
 from docmill.chunking import chunk
 from docmill.config import Configuration, Settings
 from docmill.domain.errors import DocmillError, KnowledgeBaseUnknown
@@ -75,7 +76,7 @@ class Engine:
         self.tasks = connections.tasks
         self.clock: Clock = SystemClock()
         self.chunker: Chunker = chunk
-        self.isolation = ProcessIsolation(embedding_threads=settings.embedding_threads or (os.cpu_count() or 1))
+        self.isolation = ProcessIsolation(embedding_threads=embedding_threads_of(settings))
         # Containers may share a host's name, and each begin with process 1.
         self.holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self.group_commit_seconds = _EMBEDDED_COMMIT_SECONDS if settings.elasticsearch_url is None else settings.group_commit_seconds

@@ -12,12 +12,17 @@ from docmill.ports.models import EmbeddingModel
 ModelOf = Callable[[EmbeddingModelSpec], EmbeddingModel]
 
 
+def embedding_threads_of(settings: Settings) -> int:
+    """How many threads a local embedding model has."""
+    return settings.embedding_threads or (os.cpu_count() or 1)
+
+
 class Models:
     """Makes each model when it is first asked for."""
 
     def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
         """``environ`` holds credentials, by the names that the configuration gives."""
-        self._threads = settings.embedding_threads or (os.cpu_count() or 1)
+        self._threads = embedding_threads_of(settings)
         self._environ = environ
         self._models: dict[EmbeddingModelSpec, EmbeddingModel] = {}
         self._lock = threading.Lock()

@@ -38,6 +38,7 @@ DocmillError
 file or setting, and what to do.
 """
 
+from collections.abc import Iterator
 from enum import IntEnum, StrEnum
 from typing import ClassVar
 
@@ -315,3 +316,12 @@ class ProviderPermanent(ProviderError):
     """The provider refuses, and would refuse again."""
 
     code = "provider.permanent"
+
+
+def error_kinds() -> Iterator[type[DocmillError]]:
+    """``DocmillError`` and every kind of it that is known in this process; each before its own kinds."""
+    waiting: list[type[DocmillError]] = [DocmillError]
+    while waiting:
+        kind = waiting.pop()
+        yield kind
+        waiting += kind.__subclasses__()

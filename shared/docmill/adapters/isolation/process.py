@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from docmill.adapters.isolation.wire import OUT_OF_MEMORY_EXIT, FrameReader, Message, frame
-from docmill.domain.errors import DocmillError, DocumentSkipped, SkipReason
+from docmill.domain.errors import DocmillError, DocumentSkipped, SkipReason, error_kinds
 from docmill.ports.isolation import Crashed
 
 #: How much address space a child may have: far more than any document of an allowed size needs.
@@ -120,10 +120,4 @@ def _result_of(answer: Message) -> Any:
 
 
 def _class_of(code: str) -> type[DocmillError]:
-    waiting: list[type[DocmillError]] = [DocmillError]
-    while waiting:
-        kind = waiting.pop()
-        if kind.code == code and kind is not DocumentSkipped:
-            return kind
-        waiting += kind.__subclasses__()
-    return DocmillError
+    return next((kind for kind in error_kinds() if kind.code == code and kind is not DocumentSkipped), DocmillError)
