@@ -18,6 +18,7 @@ from docmill.domain.errors import DocmillError, Superseded
 from docmill.domain.generations import epoch_of
 from docmill.domain.registry import DocumentState, Entry, Lane, Version
 from docmill.indexing.batches import PLANNED_AT_ONCE, in_batches
+from docmill.indexing.epochs import next_epoch
 from docmill.indexing.index_sets import note_targets
 from docmill.indexing.sources import Source
 from docmill.indexing.stored_counts import IN_PART, StoredCounts
@@ -78,12 +79,13 @@ class Rebuild:
         role = _Role.taken(self.state, self.holder)
         if role is None:
             return None
-        epoch = self._raise_epochs(1)
+        stores = [store for target in self.targets for store in (target.vectors, target.lexical)]
+        epoch = next_epoch(stores)
         _log.warning("registry_is_rebuilt", knowledge_base=self.targets[0].knowledge_base.name, epoch=epoch)
         self._wait(role)
         highest = max([self._adopt(target, role) for target in self.targets])
         if epoch_of(highest) >= epoch:  # a store was put in the place of another: its record is not what it was
-            epoch = self._raise_epochs(epoch_of(highest) + 1)
+            epoch = next_epoch(stores, epoch_of(highest))
         note_targets(self.state.registry, self.targets)
         role.keep()
         if not self.state.registry.adopt(self.targets[0].index_set, [], role.token):
@@ -92,14 +94,6 @@ class Rebuild:
         self.state.leases.release_role(REBUILD_ROLE, role.token)
         _log.warning("registry_was_rebuilt", knowledge_base=self.targets[0].knowledge_base.name, served=rebuilt.served, stale=rebuilt.stale)
         return rebuilt
-
-    def _raise_epochs(self, at_least: int) -> int:
-        """The new epoch, which the stores know before anything else does: a rebuild that is broken off never uses one twice."""
-        stores = [store for target in self.targets for store in (target.vectors, target.lexical)]
-        epoch = max(at_least, *(store.epoch() + 1 for store in stores))
-        for store in stores:
-            store.raise_epoch(epoch)
-        return epoch
 
     def _wait(self, role: "_Role") -> None:
         ends_at = self.clock.monotonic() + self.grace_seconds

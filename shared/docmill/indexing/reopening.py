@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 
 from docmill.domain.registry import Lane
+from docmill.indexing.epochs import next_epoch
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
 from docmill.ports.stores import ChunkStore
@@ -36,10 +37,7 @@ def reopen_if_set_back(state: KnowledgeBaseState, stores: Sequence[ChunkStore], 
     position = state.registry.position()
     if not position.set_back:
         return False
-    at_least = max(position.epoch, *(store.epoch() for store in stores)) + 1
-    for store in stores:
-        store.raise_epoch(at_least)
-    epoch = state.registry.reopen(at_least)
+    epoch = state.registry.reopen(next_epoch(stores, position.epoch))
     if epoch is None:
         return False
     _log.warning("registry_was_set_back", knowledge_base=knowledge_base, epoch=epoch, then="everything is scanned again")

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from docmill.indexing.epochs import next_epoch
 from docmill.indexing.index_sets import IndexSets
 from docmill.indexing.rebuilding import Rebuild
 from docmill.indexing.reopening import reopen_if_set_back
@@ -39,9 +40,9 @@ def open_state(
         StoreDown: the registry or a store does not answer; the next call goes on.
         Superseded: another process took over.
     """
+    stores = (index_sets.vectors, index_sets.lexical)
     position = state.registry.position()
     if position.set_back:
-        stores = (index_sets.vectors, index_sets.lexical)
         return reopen_if_set_back(state, stores, tasks, index_sets.served().knowledge_base.name)
     if position.epoch:
         return False
@@ -54,10 +55,7 @@ def open_state(
     try:
         if state.registry.position().epoch:
             return False
-        epoch = max(index_sets.vectors.epoch(), index_sets.lexical.epoch()) + 1
-        index_sets.vectors.raise_epoch(epoch)
-        index_sets.lexical.raise_epoch(epoch)
-        state.registry.raise_epoch(epoch)
+        state.registry.raise_epoch(next_epoch(stores))
     finally:
         state.leases.release_role(REBUILD_ROLE, token)
     return True
