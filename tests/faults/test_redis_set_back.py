@@ -186,7 +186,8 @@ def test_a_fail_over_is_noticed_before_anything_of_before_is_committed() -> None
             registry.open()
             attempt = registry.begin("a.md")
             first, second = sentinels.servers
-            first.client.wait(1, 5000)
+            first.client.set("last", 1)  # WAIT is for what its own connection wrote, and so for all that came before
+            assert first.client.wait(1, 15_000) == 1
             first.kill()
             outcomes = []
 
@@ -199,7 +200,7 @@ def test_a_fail_over_is_noticed_before_anything_of_before_is_committed() -> None
                     return False
                 return False
 
-            wait_until(reaches_the_other_server, "the fail-over", seconds=90.0)  # a Sentinel that was held up does nothing for 30 s
+            wait_until(reaches_the_other_server, "the fail-over", seconds=90.0)  # a Sentinel that was held up waits 30 s
             assert outcomes == []
             assert second.client.info("replication")["role"] == "master"
             assert registry.reopen()
