@@ -1,8 +1,13 @@
-"""Planted defects: each is the system with one rule of the protocol taken away, for the machine to find."""
+"""Planted defects: each is the system with one rule of the protocol taken away, for the machine to find.
+
+``override`` keeps them planted: a method that the system has no more would take nothing away.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+
+from typing_extensions import override
 
 from docmill.adapters.memory.state_data import LeaseRecord
 from docmill.adapters.memory.state_ledger import MemoryLeases, MemoryLedger
@@ -18,6 +23,7 @@ from support.protocol_machine_parts import Parts
 class CommitsWithoutLease(MemoryRegistry):
     """Commits whether or not the lease is still the attempt's."""
 
+    @override
     def commit(self, commits: Sequence[Commit]) -> list[CommitResult]:
         return [self._commit(commit) for commit in commits]
 
@@ -42,6 +48,7 @@ class CommitsWithoutLease(MemoryRegistry):
 class SweepsLeased(MemoryRegistry):
     """Gives out garbage that an attempt in work still holds."""
 
+    @override
     def due_garbage(self, grace_seconds: float, limit: int) -> list[Garbage]:
         with self._step() as (data, now):
             return [
@@ -54,6 +61,7 @@ class SweepsLeased(MemoryRegistry):
 class DeletesOnce(MemoryRegistry):
     """Forgets garbage after the first deletion."""
 
+    @override
     def settle_garbage(self, garbage: Sequence[Garbage]) -> None:
         with self._step() as (data, _):
             for item in garbage:
@@ -63,6 +71,7 @@ class DeletesOnce(MemoryRegistry):
 class RecordsNoIntent(MemoryRegistry):
     """Does not know how many chunks an attempt is going to write."""
 
+    @override
     def intents(self, intents: Sequence[Intent]) -> list[bool]:
         with self._step() as (data, now):
             return [data.holds(intent.attempt, now) for intent in intents]
@@ -71,6 +80,7 @@ class RecordsNoIntent(MemoryRegistry):
 class MarksNothing(MemoryRegistry):
     """Does not note that a live version is not whole."""
 
+    @override
     def mark(self, index_set: str, document_id: str, generation: int) -> None:
         pass
 
@@ -78,6 +88,7 @@ class MarksNothing(MemoryRegistry):
 class KnowsEveryGeneration(MemoryRegistry):
     """Takes every generation that a store holds for one that somebody knows."""
 
+    @override
     def unknown_generations(self, index_set: str, generations: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
         return []
 
@@ -85,6 +96,7 @@ class KnowsEveryGeneration(MemoryRegistry):
 class CallsAllUnknownWhenEmptied(MemoryRegistry):
     """Takes every generation for one that nobody knows after it has lost what it knew."""
 
+    @override
     def unknown_generations(self, index_set: str, generations: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
         if not self.position().epoch:
             return list(generations)
@@ -94,13 +106,15 @@ class CallsAllUnknownWhenEmptied(MemoryRegistry):
 class RebuildsInAnOldEpoch(Rebuild):
     """Opens the registry again in the epoch that the stores know already."""
 
-    def _raise_epochs(self, at_least: int) -> int:
-        return max(at_least, *(store.epoch() for target in self.targets for store in (target.vectors, target.lexical)))
+    @override
+    def _next_epoch(self, known: int) -> int:
+        return max(known, 1, *(store.epoch() for target in self.targets for store in (target.vectors, target.lexical)))
 
 
 class EnqueuesWithoutDirty(MemoryLedger):
     """Forgets a change of a document that is in work."""
 
+    @override
     def enqueue(self, document_ids: Sequence[str], lane: Lane, *, run_id: str = "") -> list[TaskMessage]:
         with self._step() as (data, now):
             free = [document_id for document_id in document_ids if not data.is_leased(document_id, now)]
@@ -110,6 +124,7 @@ class EnqueuesWithoutDirty(MemoryLedger):
 class FinishesWithoutLease(MemoryLedger):
     """Ends the ticket of an attempt that lost its lease long ago."""
 
+    @override
     def finish(
         self,
         attempt: Attempt,
@@ -131,13 +146,15 @@ class FinishesWithoutLease(MemoryLedger):
 class ForgetsExpired(MemoryLedger):
     """Sends no document again whose lease ran out."""
 
-    def resend_expired(self, limit: int) -> list[TaskMessage]:
+    @override
+    def resend_expired(self, limit: int, *, suspects: bool = True) -> list[TaskMessage]:
         return []
 
 
 class RevivesLeases(MemoryLeases):
     """Prolongs a lease that has run out."""
 
+    @override
     def renew(self, attempts: Sequence[Attempt], ttl_seconds: float) -> list[bool]:
         with self._step() as (data, now):
             for attempt in attempts:
@@ -150,6 +167,7 @@ class RevivesLeases(MemoryLeases):
 class RefreshesLater(MemoryLexicalStore):
     """Returns from a refresh before what was written is visible."""
 
+    @override
     def refresh(self, index: str) -> None:
         pass
 
@@ -157,6 +175,7 @@ class RefreshesLater(MemoryLexicalStore):
 class TakesTimeoutsForSuccess(MemoryLexicalStore):
     """Loses the second half of a large write without saying so."""
 
+    @override
     def write(self, index: str, records: Sequence[ChunkRecord]) -> None:
         super().write(index, [record for record in records if record.index < 2])
 
@@ -186,6 +205,7 @@ class QueryRegistry:
 class AcceptsNewest(QueryRegistry):
     """Lets queries accept what is live now, not what was live at their commit number."""
 
+    @override
     def seen(self, entry: Entry) -> Entry:
         return entry if entry.live is None else replace(entry, live=replace(entry.live, commit=0))
 
@@ -193,6 +213,7 @@ class AcceptsNewest(QueryRegistry):
 class NeverSearchesAgain(QueryRegistry):
     """Lets queries accept the previous version although it is too new."""
 
+    @override
     def seen(self, entry: Entry) -> Entry:
         return entry if entry.previous is None else replace(entry, previous=replace(entry.previous, commit=0))
 
@@ -200,6 +221,7 @@ class NeverSearchesAgain(QueryRegistry):
 class ForgetsLost(Pump):
     """Sends no document again whose message was lost."""
 
+    @override
     def _resend_lost(self) -> int:
         return 0
 

@@ -79,13 +79,12 @@ class Rebuild:
         role = _Role.taken(self.state, self.holder)
         if role is None:
             return None
-        stores = [store for target in self.targets for store in (target.vectors, target.lexical)]
-        epoch = next_epoch(stores)
+        epoch = self._next_epoch(0)
         _log.warning("registry_is_rebuilt", knowledge_base=self.targets[0].knowledge_base.name, epoch=epoch)
         self._wait(role)
         highest = max([self._adopt(target, role) for target in self.targets])
         if epoch_of(highest) >= epoch:  # a store was put in the place of another: its record is not what it was
-            epoch = next_epoch(stores, epoch_of(highest))
+            epoch = self._next_epoch(epoch_of(highest))
         note_targets(self.state.registry, self.targets)
         role.keep()
         if not self.state.registry.adopt(self.targets[0].index_set, [], role.token):
@@ -94,6 +93,9 @@ class Rebuild:
         self.state.leases.release_role(REBUILD_ROLE, role.token)
         _log.warning("registry_was_rebuilt", knowledge_base=self.targets[0].knowledge_base.name, served=rebuilt.served, stale=rebuilt.stale)
         return rebuilt
+
+    def _next_epoch(self, known: int) -> int:
+        return next_epoch([store for target in self.targets for store in (target.vectors, target.lexical)], known)
 
     def _wait(self, role: "_Role") -> None:
         ends_at = self.clock.monotonic() + self.grace_seconds
