@@ -19,7 +19,7 @@ class LateReportRules:
         refused, late = world.permit(), world.permit()
         world.gate.report(refused, RequestOutcome.RATE_LIMITED)
         closed = world.gate.status()
-        world.gate.report(late, outcome, 200)
+        world.gate.report(late, outcome, retry_after_seconds=200)
         assert world.gate.status() == closed
         world.clock.advance(16)
         assert world.permit(ceiling=1).probe

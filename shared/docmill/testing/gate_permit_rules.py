@@ -5,8 +5,8 @@ from typing import Final
 
 import pytest
 
-from docmill.ports.gate import HOLDER_SECONDS, GateState, Permit, RequestOutcome
-from docmill.testing.gate_world import INSTANT_SECONDS, GateWorld
+from docmill.ports.gate import HOLDER_SECONDS, SLOT_POLL_SECONDS, GateState, RequestOutcome
+from docmill.testing.gate_world import INSTANT_SECONDS, Asked, GateWorld
 
 _OUTCOMES: Final = list(RequestOutcome)
 
@@ -26,9 +26,11 @@ class PermitRules:
         world.wait("b", ceiling=3)
         world.permit("b", ceiling=4)
 
-    def test_a_ceiling_below_one_is_refused(self, world: GateWorld) -> None:
-        with pytest.raises(ValueError, match="ceiling"):
-            world.gate.acquire("a", 0)
+    @pytest.mark.parametrize("name", ["ceiling", "per_minute", "tokens_per_minute"])
+    def test_a_limit_below_one_is_refused(self, world: GateWorld, name: str) -> None:
+        asked: Asked = {name: 0}  # type: ignore[misc]  # one of its names
+        with pytest.raises(ValueError, match="ceiling of 0"):
+            world.ask(**asked)
 
     @pytest.mark.parametrize("outcome", _OUTCOMES)
     def test_a_report_frees_the_slot(self, world: GateWorld, outcome: RequestOutcome) -> None:
@@ -37,18 +39,16 @@ class PermitRules:
         world.clock.advance(1000)
         world.permit(ceiling=1)
 
-    def test_after_an_opening_the_limit_restarts_at_one_and_climbs(self, world: GateWorld) -> None:
+    def test_after_an_opening_the_limit_restarts_at_one_and_climbs_to_half_of_what_it_was(self, world: GateWorld) -> None:
         world.close_and_end_window()
         world.open_again()
         limits = []
-        for _ in range(5):
-            permits = []
-            while isinstance(answer := world.gate.acquire("a", 4), Permit):
-                permits.append(answer)
+        for _ in range(6):
+            permits = world.permits(ceiling=10)
             limits.append(len(permits))
             for permit in permits:
                 world.gate.report(permit, RequestOutcome.OK)
-        assert limits == [1, 2, 3, 4, 4]
+        assert limits == [1, 2, 3, 4, 5, 5]
 
     def test_the_limit_does_not_climb_while_it_is_not_used(self, world: GateWorld) -> None:
         world.close_and_end_window()
@@ -71,11 +71,11 @@ class PermitRules:
         world.close_and_end_window()
         world.open_again()
         for _ in range(3):
-            world.gate.report(world.permit(), RequestOutcome.OK)
+            world.succeed()
         world.close_and_end_window()
         world.open_again()
-        world.permit()
-        world.wait()
+        world.permit(per_minute=6000)
+        assert world.wait(per_minute=6000) == SLOT_POLL_SECONDS
 
     def test_a_success_that_is_sent_twice_climbs_once(self, world: GateWorld) -> None:
         world.close_and_end_window()

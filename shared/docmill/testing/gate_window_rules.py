@@ -87,7 +87,7 @@ class WindowRules:
 
     def test_a_failing_probe_may_say_how_long_to_wait(self, world: GateWorld) -> None:
         world.close_and_end_window()
-        world.gate.report(world.permit(), RequestOutcome.FAILED, 7)
+        world.gate.report(world.permit(), RequestOutcome.FAILED, retry_after_seconds=7)
         assert world.wait() == pytest.approx(7)
 
     def test_a_cancelled_probe_is_handed_back(self, world: GateWorld) -> None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypedDict, Unpack
 
-from docmill.ports.gate import Gate, Permit, RequestOutcome
+from docmill.ports.gate import Gate, Limits, Permit, Refusal, Request, RequestOutcome, Wait
 
 PROBE_LEASE_SECONDS: Final = 60.0
 INSTANT_SECONDS: Final = 0.001
@@ -36,6 +36,19 @@ class Jitter:
         return self.value
 
 
+class Asked(TypedDict, total=False):
+    """What a request is for, and what is configured; see :meth:`GateWorld.ask`."""
+
+    ceiling: int | None
+    kb: str
+    run: str
+    tokens: int
+    budget: int | None
+    is_query: bool
+    per_minute: int | None
+    tokens_per_minute: int | None
+
+
 @dataclass
 class GateWorld:
     """A gate that was just made, and what surrounds it.
@@ -52,22 +65,56 @@ class GateWorld:
     clock: SteppedClock = field(default_factory=SteppedClock)
     jitter: Jitter = field(default_factory=Jitter)
 
-    def permit(self, holder: str = "a", ceiling: int = 10) -> Permit:
+    def ask(
+        self,
+        holder: str = "a",
+        *,
+        ceiling: int | None = 10,
+        kb: str = "handbook",
+        run: str = "",
+        tokens: int = 0,
+        budget: int | None = None,
+        is_query: bool = False,
+        per_minute: int | None = None,
+        tokens_per_minute: int | None = None,
+    ) -> Permit | Wait | Refusal:
+        """What the gate answers to a request with these properties and limits."""
+        request = Request(kb, run, tokens, budget, waits_for_nobody=is_query)
+        return self.gate.acquire(holder, request, Limits(ceiling, per_minute, tokens_per_minute))
+
+    def permit(self, holder: str = "a", **asked: Unpack[Asked]) -> Permit:
         """A permit, where one must be granted."""
-        answer = self.gate.acquire(holder, ceiling)
-        assert isinstance(answer, Permit), f"expected a permit, was told to wait {answer} s"
+        answer = self.ask(holder, **asked)
+        assert isinstance(answer, Permit), f"expected a permit, was told {answer}"
         return answer
 
-    def wait(self, holder: str = "a", ceiling: int = 10) -> float:
+    def wait(self, holder: str = "a", **asked: Unpack[Asked]) -> float:
         """The seconds to wait, where no permit may be granted."""
-        answer = self.gate.acquire(holder, ceiling)
-        assert isinstance(answer, float), f"expected to wait, was granted {answer}"
-        assert answer > 0
+        answer = self.ask(holder, **asked)
+        assert isinstance(answer, Wait), f"expected to wait, was told {answer}"
+        assert answer.seconds > 0
+        return answer.seconds
+
+    def refusal(self, holder: str = "a", **asked: Unpack[Asked]) -> Refusal:
+        """The refusal, where the run may get no permit any more."""
+        answer = self.ask(holder, **asked)
+        assert isinstance(answer, Refusal), f"expected a refusal, was told {answer}"
         return answer
+
+    def permits(self, **asked: Unpack[Asked]) -> list[Permit]:
+        """As many permits as are granted at once."""
+        granted: list[Permit] = []
+        while isinstance(answer := self.ask(**asked), Permit):
+            granted.append(answer)
+        return granted
+
+    def succeed(self, **asked: Unpack[Asked]) -> None:
+        """Has a request end well."""
+        self.gate.report(self.permit(**asked), RequestOutcome.OK)
 
     def close(self, retry_after_seconds: float | None = None) -> float:
         """Has a request refused, and returns the wait after it."""
-        self.gate.report(self.permit(), RequestOutcome.RATE_LIMITED, retry_after_seconds)
+        self.gate.report(self.permit(), RequestOutcome.RATE_LIMITED, retry_after_seconds=retry_after_seconds)
         return self.wait()
 
     def close_and_end_window(self) -> None:

@@ -12,19 +12,65 @@ from typing import Final
 
 import redis
 
+from docmill.domain import gate_rules as rules
 from docmill.domain.backoff import backoff_seconds
 from docmill.domain.errors import StoreDown
 from docmill.ports.gate import (
+    FAILURES_WITHOUT_SUCCESS,
     HOLDER_SECONDS,
+    LEARNING_STARTS_AT,
     PROBE_POLL_SECONDS,
     SLOT_POLL_SECONDS,
+    GateChange,
     GateState,
     GateStatus,
+    Limits,
     Permit,
+    Refusal,
+    RefusalKind,
+    Reported,
+    Request,
     RequestOutcome,
+    Wait,
 )
 
 _REFUSALS_UNTIL_LONGEST: Final = 6
+_UNUSED_SECONDS: Final = 86_400
+_KEYS: Final = ("state", "slots", "holders", "left", "second", "succeeded", "tokens", "askers")
+_PARTS: Final = {
+    "acquire": ("climb", "windows", "turns"),
+    "report": ("climb", "closing", "windows"),
+    "close": ("climb", "closing"),
+}
+_RULES: Final = {
+    "minute_seconds": rules.MINUTE_SECONDS,
+    "second_seconds": rules.SECOND_SECONDS,
+    "longest_in_second": rules.LONGEST_IN_SECOND,
+    "highest_limit": rules.HIGHEST_LIMIT,
+    "learning_starts_at": LEARNING_STARTS_AT,
+    "stretch_seconds": rules.STRETCH_SECONDS,
+    "gain": rules.GAIN,
+    "try_again_seconds": rules.TRY_AGAIN_SECONDS,
+    "rate_share": rules.RATE_SHARE,
+    "least_rate": rules.LEAST_RATE,
+    "rate_growth": rules.RATE_GROWTH,
+    "quiet_seconds": rules.QUIET_SECONDS,
+    "few_successes": rules.FEW_SUCCESSES,
+    "long_measure_seconds": rules.LONG_MEASURE_SECONDS,
+    "forget_rate_seconds": rules.FORGET_RATE_SECONDS,
+    "busy_seconds": rules.BUSY_SECONDS,
+    "patience_seconds": rules.PATIENCE_SECONDS,
+    "ceiling_seconds": rules.CEILING_SECONDS,
+    "demand_gap_seconds": rules.DEMAND_GAP_SECONDS,
+    "unhindered_gap_seconds": rules.UNHINDERED_GAP_SECONDS,
+    "forget_asker_seconds": rules.FORGET_ASKER_SECONDS,
+    "longest_token_wait_seconds": rules.LONGEST_TOKEN_WAIT_SECONDS,
+    "holder_seconds": HOLDER_SECONDS,
+    "slot_poll_seconds": SLOT_POLL_SECONDS,
+    "probe_poll_seconds": PROBE_POLL_SECONDS,
+    "failures_without_success": FAILURES_WITHOUT_SUCCESS,
+    "unused_seconds": _UNUSED_SECONDS,
+}
 
 
 class RedisGate:
@@ -49,10 +95,13 @@ class RedisGate:
             test_clock: seconds since 1970, in place of Redis's clock; for tests alone.
         """
         name = hashlib.blake2b(provider_key.encode(), digest_size=16).hexdigest()
-        self._keys = [f"docmill:{{gate:{name}}}:{part}" for part in ("state", "slots", "holders")]
+        self._prefix = f"docmill:{{gate:{name}}}:"
         self._acquire = client.register_script(_script("acquire"))
         self._report = client.register_script(_script("report"))
         self._heartbeat = client.register_script(_script("heartbeat"))
+        self._close = client.register_script(_script("close"))
+        self._abort = client.register_script(_script("abort"))
+        self._aborted = client.register_script(_script("aborted"))
         self._status = client.register_script(_script("status"))
         self._probe_lease_seconds = probe_lease_seconds
         self._jitter = jitter
@@ -61,39 +110,79 @@ class RedisGate:
         self._unsure: set[str] = set()
         self._unsure_lock = threading.Lock()
 
-    def acquire(self, holder: str, ceiling: int) -> Permit | float:
+    def acquire(self, holder: str, request: Request, limits: Limits) -> Permit | Wait | Refusal:
         """See :class:`docmill.ports.gate.Gate`."""
-        if ceiling < 1:
-            raise ValueError(f"a ceiling of {ceiling} requests would never let one through")
+        rules.check_limits(limits.concurrency, limits.requests_per_minute, limits.tokens_per_minute)
         slot = secrets.token_hex(8)
-        numbers = (self._probe_lease_seconds, HOLDER_SECONDS, SLOT_POLL_SECONDS, PROBE_POLL_SECONDS)
+        arguments: list[str | int | float] = [
+            *(self._now(), holder, slot, self._probe_lease_seconds, request.knowledge_base, request.run_id, request.tokens),
+            *(_or_empty(request.max_run_tokens), int(request.waits_for_nobody)),
+            *(_or_empty(limits.concurrency), _or_empty(limits.requests_per_minute), _or_empty(limits.tokens_per_minute)),
+        ]
         with self._freeing_unsure() as unsure, self._unsure_on_failure(slot), _redis_errors():
-            answer = self._acquire(self._keys, [self._now(), holder, ceiling, slot, *numbers, *unsure])
+            answer = self._acquire(self._keys(request.run_id), [*arguments, *unsure])
         kind, value, *rest = [_text(part) for part in answer]
         if kind == "wait":
-            return float(value)
-        return Permit(slot=slot, epoch=int(value), probe=rest == ["1"])
+            return Wait(float(value), closed=rest == ["1"])
+        if kind == "aborted":
+            return Refusal(RefusalKind.ABORTED, value)
+        if kind == "budget":
+            return Refusal(RefusalKind.BUDGET, rules.budget_reason(int(value), request.tokens, request.max_run_tokens or 0))
+        return Permit(slot=slot, epoch=int(value), probe=rest == ["1"], request=request)
 
-    def report(self, permit: Permit, outcome: RequestOutcome, retry_after_seconds: float | None = None) -> None:
+    def report(
+        self,
+        permit: Permit,
+        outcome: RequestOutcome,
+        *,
+        retry_after_seconds: float | None = None,
+        reason: str = "",
+        tokens: int | None = None,
+    ) -> Reported:
         """See :class:`docmill.ports.gate.Gate`."""
-        jitter = self._jitter()
-        waits = [f"{backoff_seconds(n, retry_after_seconds, jitter):.6f}" for n in range(1, _REFUSALS_UNTIL_LONGEST + 1)]
+        run_id, waits = permit.request.run_id, self._waits(retry_after_seconds)
+        arguments = [self._now(), permit.slot, permit.epoch, outcome.value, run_id, reason, _or_empty(tokens), *waits]
         with self._unsure_on_failure(permit.slot), _redis_errors():
-            self._report(self._keys, [self._now(), permit.slot, permit.epoch, outcome.value, *waits])
+            return _reported(self._report(self._keys(run_id), arguments))
+
+    def close(self, retry_after_seconds: float | None = None) -> Reported:
+        """See :class:`docmill.ports.gate.Gate`."""
+        with _redis_errors():
+            return _reported(self._close(self._keys(), [self._now(), *self._waits(retry_after_seconds)]))
+
+    def abort(self, run_id: str, reason: str) -> None:
+        """See :class:`docmill.ports.gate.Gate`."""
+        rules.check_run(run_id)
+        with _redis_errors():
+            self._abort(self._keys(run_id), [self._now(), reason])
+
+    def aborted(self, run_id: str) -> str | None:
+        """See :class:`docmill.ports.gate.Gate`."""
+        with _redis_errors():
+            reason = self._aborted(self._keys(run_id), [self._now()])
+        return None if reason is None else _text(reason)
+
+    def _keys(self, run_id: str = "") -> list[str]:
+        return [f"{self._prefix}{part}" for part in (*_KEYS, f"run:{run_id}")]
+
+    def _waits(self, retry_after_seconds: float | None) -> list[str]:
+        """The waits after the first, second, ... refusal in a row; the last one goes for all after it."""
+        jitter = self._jitter()
+        return [repr(backoff_seconds(n, retry_after_seconds, jitter)) for n in range(1, _REFUSALS_UNTIL_LONGEST + 1)]
 
     def heartbeat(self, holder: str) -> None:
         """See :class:`docmill.ports.gate.Gate`."""
         with self._freeing_unsure() as unsure, _redis_errors():
-            self._heartbeat(self._keys, [self._now(), holder, *unsure])
+            self._heartbeat(self._keys(), [self._now(), holder, *unsure])
 
     def status(self) -> GateStatus:
         """See :class:`docmill.ports.gate.Gate`."""
         with _redis_errors():
-            state, opens_at, failures = (_text(part) for part in self._status(self._keys, [self._now()]))
+            state, opens_at, failures = (_text(part) for part in self._status(self._keys(), [self._now()]))
         return GateStatus(GateState(state), float(opens_at) if opens_at else None, int(failures))
 
     def _now(self) -> str:
-        return f"{self._test_clock():.6f}" if self._test_clock else ""
+        return repr(self._test_clock()) if self._test_clock else ""
 
     @contextlib.contextmanager
     def _freeing_unsure(self) -> Iterator[list[str]]:
@@ -125,8 +214,19 @@ def _redis_errors() -> Iterator[None]:
 @cache
 def _script(name: str) -> str:
     folder = resources.files("docmill.adapters.redis") / "lua"
-    return "\n".join((folder / f"gate_{part}.lua").read_text(encoding="utf-8") for part in ("state", name))
+    rules_table = ", ".join(f"{rule} = {number!r}" for rule, number in _RULES.items())
+    parts = ("state", *_PARTS.get(name, ()), name)
+    return "\n".join([f"local RULES = {{{rules_table}}}", *((folder / f"gate_{part}.lua").read_text(encoding="utf-8") for part in parts)])
+
+
+def _reported(answer: list[object]) -> Reported:
+    change, seconds = (_text(part) for part in answer)
+    return Reported(GateChange(change), float(seconds) if seconds else None)
 
 
 def _text(part: object) -> str:
     return part.decode() if isinstance(part, bytes) else str(part)
+
+
+def _or_empty(number: int | None) -> str:
+    return "" if number is None else str(number)

@@ -1,0 +1,2 @@
+-- Why a run gets no leave any more, or nothing. ARGV: clock.
+return of_run('aborted') or false
