@@ -54,8 +54,23 @@ def with_every_key(state: StateUnderTest) -> None:
     state.begin("d.md")
     state.shift_clock(LEASE_SECONDS)
     state.ledger.resend_expired(9)
-    state.begin("e.md")
+    assert state.ledger.claim(state.begin("e.md"), ["text"])
     state.ledger.enqueue(["e.md"], Lane.BULK)
+
+
+def test_nothing_is_left_of_the_claims_of_attempts_that_ended_however_they_did(client: redis.Redis, state: StateUnderTest) -> None:
+    committed, failed, given_back, lost = (state.begin(name) for name in "abcd")
+    for number, attempt in enumerate((committed, failed, given_back, lost)):
+        assert state.ledger.claim(attempt, [f"{number}-{place}" for place in range(3)])
+    assert state.commit(committed).committed
+    state.ledger.finish(failed, failed="bad: it is")
+    state.ledger.give_back([given_back])
+    state.shift_clock(LEASE_SECONDS)
+    assert len(state.ledger.resend_expired(9)) == 1
+    assert not [key for key in client.scan_iter() if b"claim" in key]
+    assert state.ledger.claim(state.begin("f"), ["text"])
+    state.registry.raise_epoch(0)
+    assert not [key for key in client.scan_iter() if b"claim" in key]
 
 
 def test_every_key_is_in_the_table_with_its_type_and_in_one_slot(client: redis.Redis, state: StateUnderTest) -> None:

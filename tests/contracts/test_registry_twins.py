@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from docmill.adapters.memory.state import MemoryState
+from docmill.domain.errors import Superseded
 from docmill.domain.registry import Attempt, Commit, DocumentState, Intent, Lane, TaskMessage
 from docmill.domain.runs import Run, RunState
 from docmill.testing.state_under_test import StateUnderTest
@@ -40,6 +41,7 @@ work = st.one_of(
     st.tuples(st.just("shift"), st.sampled_from([10, 20, 30, 60])),
     st.tuples(st.sampled_from(["age", "lapse", "start_run", "complete"])),
     st.tuples(st.just("touch"), which, st.sampled_from(Lane)),
+    st.tuples(st.just("claim"), which, st.lists(st.sampled_from(["t1", "t2", "t3"]), min_size=1, max_size=3)),
     st.tuples(st.just("crash"), which, fingerprints),
     st.tuples(st.just("crash_until_quarantined"), documents, fingerprints),
 )
@@ -52,6 +54,7 @@ rest = st.one_of(
     st.tuples(st.just("serve"), st.sampled_from(SETS)),
     st.tuples(st.just("forget_index_set"), st.sampled_from(SETS)),
     st.tuples(st.just("raise_epoch"), st.integers(0, 5)),
+    st.tuples(st.just("back_off"), st.sampled_from([None, 1_900_000_000.25])),
     st.tuples(st.just("end_run"), st.sampled_from([RunState.FAILED, RunState.CANCELLED])),
     st.tuples(st.just("count"), st.sampled_from(["seen", "failed.x", "a=b"])),
     st.tuples(st.just("role"), st.sampled_from(["x", "y"]), st.booleans()),
@@ -139,6 +142,13 @@ class Driver:
             seen += [begun, self.crash(0, fingerprint)]
         return seen
 
+    def claim(self, place: int, texts: list[str]) -> Any:
+        attempt = self.attempt(place)
+        try:
+            return attempt and self.state.ledger.claim(attempt, texts)
+        except Superseded:
+            return "superseded"
+
     def give_back(self, place: int) -> Any:
         return self.keep(self.state.ledger.give_back([attempt for attempt in (self.attempt(place), self.attempt(place + 1)) if attempt]))
 
@@ -182,6 +192,9 @@ class Driver:
 
     def scan_ended(self) -> None:
         self.state.ledger.scan_ended(self.current())
+
+    def back_off(self, retry_at: float | None) -> None:
+        self.state.ledger.back_off(self.current(), retry_at)
 
     def complete(self) -> Any:
         return self.state.ledger.complete(self.current())
@@ -263,7 +276,7 @@ def timeless(run: Run | None) -> Any:
     if run is None:
         return None
     counters = {name: count for name, count in run.counters.items() if count}
-    return run.id, run.state, run.finished_at is None, counters, run.pending, run.error
+    return run.id, run.state, run.retry_at, run.finished_at is None, counters, run.pending, run.error
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """Runs: one pass over a knowledge base, its states and its counters."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -28,10 +29,12 @@ class Run:
     """One run.
 
     Attributes:
+        id: told from those of all other knowledge bases: a provider's gate knows the runs of several.
         counters: found (how many files the scan will see, where it had to wait), seen, unchanged, planned, indexed, empty, removed,
             chunks, embedded, reused, tokens, and by reason ``skipped.<reason>`` and ``failed.<reason>``; absent ones are 0.
         started_at: seconds since 1970, by Redis's clock.
         pending: tickets of the run that have not ended.
+        retry_at: until when it leaves a provider alone, in seconds since 1970, while it is BACKING_OFF.
         error: what ended it, for a failed run.
     """
 
@@ -43,3 +46,8 @@ class Run:
     counters: Mapping[str, int] = field(default_factory=dict)
     pending: int = 0
     error: str = ""
+
+
+def tag_of(knowledge_base: str) -> str:
+    """What tells the ids of a knowledge base's runs from those of another one's."""
+    return hashlib.blake2b(knowledge_base.encode(), digest_size=4).hexdigest()

@@ -181,6 +181,10 @@ class Leases(Protocol):
         """Gives the role up, if ``token`` still holds it."""
         ...
 
+    def is_role_held(self, role: str) -> bool:
+        """Whether somebody holds the role now."""
+        ...
+
 
 class RunLedger(Protocol):
     """One entry per document that is queued or in work, and the runs that planned them."""
@@ -255,7 +259,25 @@ class RunLedger(Protocol):
     def give_back(self, attempts: Sequence[Attempt]) -> list[TaskMessage]:
         """Releases the leases of attempts that their worker does not finish since it stops; their documents are no suspects for that.
 
-        Each waits again, with the same ticket; the messages are returned, in order. What has ended or lost its lease is left out.
+        Each waits again, with the same ticket; the messages are returned, in order. What has ended or lost its lease is left out, and so
+        is a document of a run that has ended: its ticket ends with the run's, as in ``end_run``.
+        """
+        ...
+
+    def claim(self, attempt: Attempt, texts: Sequence[str]) -> bool:
+        """Claims texts, by their keys, for an attempt that is about to pay for their vectors; all of them or none.
+
+        A key is made of everything that decides which vector the text gets, and has no comma. False while another attempt that still
+        holds its lease has claimed one of them: once that has ended, the vector may be stored. A claim ends with its attempt or its
+        lease. Raises ``Superseded`` when the attempt does not hold its lease itself.
+        """
+        ...
+
+    def back_off(self, run_id: str, retry_at: float | None) -> None:
+        """Notes that a run leaves a provider alone until ``retry_at``, in seconds since 1970: so long it is BACKING_OFF; None ends that.
+
+        What the run was before, scanning or indexing, goes on below: it may end its scan, and its documents may end. A run that is not
+        known or has ended stays as it is.
         """
         ...
 
@@ -291,7 +313,10 @@ class RunLedger(Protocol):
         ...
 
     def start_run(self) -> tuple[Run, bool]:
-        """Starts a run, or marks the one that is going on for one more pass; True when it is new."""
+        """Starts a run, or marks the one that is going on for one more pass; True when it is new.
+
+        No run of another knowledge base has its id.
+        """
         ...
 
     def wants_another_pass(self, run_id: str) -> bool:

@@ -8,6 +8,7 @@ An adapter passes by one subclass that overrides one fixture::
             yield StateUnderTest(state.registry, state.leases, state.ledger, shift_clock, replace_server)
 """
 
+from docmill.testing.registry_claim_rules import ClaimRules
 from docmill.testing.registry_commit_rules import CommitRules
 from docmill.testing.registry_entry_rules import EntryRules
 from docmill.testing.registry_epoch_rules import EpochRules
@@ -25,6 +26,7 @@ __all__ = ["RegistryContract", "StateUnderTest"]
 
 
 class RegistryContract(
+    ClaimRules,
     CommitRules,
     EntryRules,
     EpochRules,

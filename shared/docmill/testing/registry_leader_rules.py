@@ -92,6 +92,7 @@ def _refused(led: RunLedger, run_id: str) -> None:
         lambda: led.enqueue(["a.md"], Lane.BULK, run_id=run_id),
         lambda: led.enqueue(["a.md"], Lane.LIVE),
         lambda: led.count(run_id, {"seen": 1}),
+        lambda: led.back_off(run_id, 1_900_000_000.0),
         lambda: led.scan_ended(run_id),
         lambda: led.complete(run_id),
         lambda: led.end_run(run_id, RunState.FAILED, "why"),

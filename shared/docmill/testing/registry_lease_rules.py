@@ -72,6 +72,19 @@ class LeaseRules(StateContract):
         state.leases.release_role("sweeper", first)
         assert state.leases.acquire_role("producer", "two", 10) is None
 
+    def test_everybody_can_see_whether_a_role_is_held(self, state: StateUnderTest) -> None:
+        assert not state.leases.is_role_held("producer")
+        token = state.leases.acquire_role("producer", "host|1:2\n3", 10)
+        assert token is not None
+        assert state.leases.is_role_held("producer")
+        assert not state.leases.is_role_held("sweeper")
+        state.shift_clock(10)
+        assert not state.leases.is_role_held("producer")
+        again = state.leases.acquire_role("producer", "one", 10)
+        assert again is not None
+        state.leases.release_role("producer", again)
+        assert not state.leases.is_role_held("producer")
+
     def test_the_name_of_a_holder_may_be_anything(self, state: StateUnderTest) -> None:
         token = state.leases.acquire_role("producer", "host|1:2\n3", 10)
         assert state.leases.acquire_role("producer", "host|1:2\n3", 10) == token

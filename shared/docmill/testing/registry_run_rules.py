@@ -204,6 +204,58 @@ class RunRules(StateContract):
         assert self._run(state, run.id).pending == 0
         assert self._run(state, run.id).counters == {"indexed": 1}
 
+    def test_a_run_backs_off_until_a_moment_and_goes_on_as_what_it_was(self, state: StateUnderTest) -> None:
+        run, _ = state.ledger.start_run()
+        for before in (RunState.SCANNING, RunState.INDEXING):
+            for moment in (1_900_000_000.25, 1_900_000_300.0):
+                state.ledger.back_off(run.id, moment)
+                backing_off = self._run(state, run.id)
+                assert (backing_off.state, backing_off.retry_at) == (RunState.BACKING_OFF, moment)
+                assert state.ledger.current_run() == backing_off
+                assert state.ledger.start_run() == (backing_off, False)
+            state.ledger.back_off(run.id, None)
+            state.ledger.back_off(run.id, None)
+            assert (self._run(state, run.id).state, self._run(state, run.id).retry_at) == (before, None)
+            state.ledger.scan_ended(run.id)
+
+    def test_a_run_that_backs_off_ends_its_scan_and_its_documents(self, state: StateUnderTest) -> None:
+        run, _ = state.ledger.start_run()
+        attempt = state.begin("a.md", run_id=run.id)
+        state.ledger.back_off(run.id, 1_900_000_000.0)
+        state.ledger.scan_ended(run.id)
+        assert self._run(state, run.id).state is RunState.BACKING_OFF
+        assert not state.ledger.complete(run.id)
+        assert state.commit(attempt).committed
+        assert state.ledger.complete(run.id)
+        assert (self._run(state, run.id).state, self._run(state, run.id).retry_at) == (RunState.COMPLETE, None)
+
+    def test_a_run_that_backs_off_is_not_complete_before_its_scan_has_ended(self, state: StateUnderTest) -> None:
+        run, _ = state.ledger.start_run()
+        state.ledger.back_off(run.id, 1_900_000_000.0)
+        assert not state.ledger.complete(run.id)
+        assert self._run(state, run.id).state is RunState.BACKING_OFF
+
+    def test_a_run_that_has_ended_backs_off_no_more(self, state: StateUnderTest) -> None:
+        run, _ = state.ledger.start_run()
+        state.ledger.back_off(run.id, 1_900_000_000.0)
+        state.ledger.end_run(run.id, RunState.FAILED, "why")
+        assert (self._run(state, run.id).state, self._run(state, run.id).retry_at) == (RunState.FAILED, None)
+        state.ledger.back_off(run.id, 1_900_000_000.0)
+        state.ledger.back_off("unknown", 1_900_000_000.0)
+        assert (self._run(state, run.id).state, self._run(state, run.id).retry_at) == (RunState.FAILED, None)
+        assert state.ledger.run("unknown") is None
+        assert state.ledger.start_run()[1]
+
+    def test_what_is_given_back_of_a_run_that_has_ended_ends_with_it(self, state: StateUnderTest) -> None:
+        run, _ = state.ledger.start_run()
+        attempts = [state.begin(name, run_id=run.id) for name in ("left.md", "changed.md")]
+        state.ledger.enqueue(["changed.md"], Lane.LIVE)
+        state.ledger.end_run(run.id, RunState.CANCELLED)
+        assert [message.document_id for message in state.ledger.give_back(attempts)] == ["changed.md"]
+        assert state.ledger.outstanding() == (1, 0)
+        assert self._run(state, run.id).pending == 0
+        assert state.ledger.pending(["left.md", "changed.md"]) == [False, True]
+
     def test_an_ended_run_stays_as_it_ended(self, state: StateUnderTest) -> None:
         run, _ = state.ledger.start_run()
         state.ledger.end_run(run.id, RunState.CANCELLED)

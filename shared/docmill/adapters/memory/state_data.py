@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from docmill.domain.errors import NotLeader, StateLost, StateSetBack
 from docmill.domain.generations import epoch_of, make_generation
 from docmill.domain.registry import Attempt, CommitResult, DocumentState, Entry, Garbage, Lane, Suspicion, TaskMessage
-from docmill.domain.runs import Run
+from docmill.domain.runs import Run, RunState
 from docmill.ports.registry import PRODUCER_ROLE
 
 
@@ -51,7 +51,7 @@ class LedgerEntry:
 
 @dataclass(slots=True)
 class RunRecord:
-    """A run (its ``pending`` is not kept up) and whether one more pass was asked for."""
+    """A run, whose ``pending`` is not kept up and that its ``retry_at`` alone shows to back off; and whether one more pass is wanted."""
 
     run: Run
     wants_another_pass: bool = False
@@ -71,6 +71,7 @@ class StateData:
     entries: dict[str, dict[str, Entry]] = field(default_factory=dict)
     gone_since: dict[tuple[str, str], int] = field(default_factory=dict)
     leases: dict[str, LeaseRecord] = field(default_factory=dict)
+    claims: dict[str, Attempt] = field(default_factory=dict)
     dirty: set[str] = field(default_factory=set)
     garbage: dict[int, GarbageRecord] = field(default_factory=dict)
     ledger: dict[str, LedgerEntry] = field(default_factory=dict)
@@ -106,6 +107,7 @@ class StateData:
         self.set_back = False
         for lease in self.leases.values():
             lease.expires_ms = 0
+        self.claims.clear()
         return self.epoch
 
     def index_sets(self) -> list[str]:
@@ -121,6 +123,11 @@ class StateData:
     def holds(self, attempt: Attempt, now_ms: int) -> bool:
         """Whether the attempt still holds its document's lease, in this epoch."""
         return self.is_leased(attempt.document_id, now_ms) and self.leases[attempt.document_id].generation == attempt.generation
+
+    def release(self, document_id: str) -> None:
+        """Ends the lease of a document, and with it what its attempts have claimed."""
+        del self.leases[document_id]
+        self.claims = {text: attempt for text, attempt in self.claims.items() if attempt.document_id != document_id}
 
     def is_live(self, document_id: str, generation: int) -> bool:
         """Whether the generation is live in any index set."""
@@ -153,7 +160,7 @@ class StateData:
     def end_attempt(self, attempt: Attempt) -> CommitResult:
         """Releases the attempt's lease and ends its ticket; a dirty document gets a new live ticket."""
         document_id = attempt.document_id
-        del self.leases[document_id]
+        self.release(document_id)
         entry = self.ledger.get(document_id)
         if entry is not None and entry.ticket == attempt.ticket:
             del self.ledger[document_id]
@@ -164,7 +171,7 @@ class StateData:
 
     def wait_again(self, document_id: str) -> TaskMessage:
         """Releases the lease of a document; its ledger entry waits again, under the ticket that it has."""
-        del self.leases[document_id]
+        self.release(document_id)
         entry = self.ledger[document_id]
         entry.begun = False
         return self.message(document_id, entry)
@@ -191,7 +198,25 @@ class StateData:
         record = self.runs.get(run_id) if run_id is not None else None
         if record is None:
             return None
-        return replace(record.run, pending=sum(entry.run_id == run_id for entry in self.ledger.values()))
+        state = record.run.state if record.run.retry_at is None else RunState.BACKING_OFF
+        return replace(record.run, state=state, pending=sum(entry.run_id == run_id for entry in self.ledger.values()))
+
+    def has_ended(self, run_id: str) -> bool:
+        """Whether this is a run that has ended."""
+        return run_id in self.runs and self.runs[run_id].run.state.final
+
+    def end_run(self, run_id: str, state: RunState, now_ms: int, error: str = "") -> None:
+        """Gives a run its final state."""
+        record = self.runs[run_id]
+        record.run = replace(record.run, state=state, error=error, finished_at=now_ms / 1000, retry_at=None)
+
+    def leave_run(self, document_id: str) -> bool:
+        """Ends what a run had planned of a document that waits; True when it waits still, of no run: it was changed while in work."""
+        if document_id in self.dirty:
+            self.ledger[document_id].run_id = ""
+            return True
+        del self.ledger[document_id]
+        return False
 
     def forget_runs(self, keep: int) -> None:
         """Forgets all but the last ``keep`` runs and the last complete one."""

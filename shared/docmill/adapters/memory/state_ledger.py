@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from docmill.adapters.memory.state_data import LeaseRecord, RoleRecord, RunRecord, StateData, require_one_line
 from docmill.adapters.memory.state_registry import Steps
+from docmill.domain.errors import Superseded
 from docmill.domain.registry import CRASHES_TO_QUARANTINE, Attempt, CommitResult, DocumentState, Lane, Suspicion, TaskMessage
-from docmill.domain.runs import Run, RunState
+from docmill.domain.runs import Run, RunState, tag_of
 
 RUNS_KEPT = 100
 
@@ -56,6 +57,12 @@ class MemoryLeases:
             if record is not None and record.token == token:
                 del data.roles[role]
 
+    def is_role_held(self, role: str) -> bool:
+        """See ``Leases.is_role_held``."""
+        with self._step() as (data, now_ms):
+            record = data.roles.get(role)
+            return record is not None and record.expires_ms > now_ms
+
 
 class MemoryLedger:
     """RunLedger face of ``MemoryState``; with a token, of the producer that leads under it."""
@@ -81,7 +88,7 @@ class MemoryLedger:
         messages = []
         with self._step() as (data, now):
             data.require_open()
-            if run_id in data.runs and data.runs[run_id].run.state.final:
+            if data.has_ended(run_id):
                 return []
             for document_id in document_ids:
                 entry = data.ledger.get(document_id)
@@ -158,7 +165,24 @@ class MemoryLedger:
     def give_back(self, attempts: Sequence[Attempt]) -> list[TaskMessage]:
         """See ``RunLedger.give_back``."""
         with self._step() as (data, now):
-            return [data.wait_again(attempt.document_id) for attempt in attempts if data.holds(attempt, now)]
+            held = [attempt.document_id for attempt in attempts if data.holds(attempt, now)]
+            messages = [data.wait_again(document_id) for document_id in held]
+            return [
+                message
+                for message in messages
+                if not data.has_ended(data.ledger[message.document_id].run_id) or data.leave_run(message.document_id)
+            ]
+
+    def claim(self, attempt: Attempt, texts: Sequence[str]) -> bool:
+        """See ``RunLedger.claim``."""
+        with self._step() as (data, now):
+            if not data.holds(attempt, now):
+                raise Superseded(f"the lease of {attempt.document_id} ran out")
+            earlier = (data.claims.get(text) for text in texts)
+            if any(one is not None and one != attempt and data.holds(one, now) for one in earlier):
+                return False
+            data.claims.update(dict.fromkeys(texts, attempt))
+            return True
 
     def retry(self, document_ids: Sequence[str]) -> list[str]:
         """See ``RunLedger.retry``."""
@@ -207,7 +231,7 @@ class MemoryLedger:
                 data.runs[going_on.id].wants_another_pass = True
                 return going_on, False
             data.runs_started += 1
-            run = Run(f"{data.epoch}-{data.runs_started}", RunState.SCANNING, now / 1000)
+            run = Run(f"{data.epoch}-{data.runs_started}-{tag_of(data.kb)}", RunState.SCANNING, now / 1000)
             data.runs[run.id] = RunRecord(run)
             data.last_run = run.id
             data.forget_runs(RUNS_KEPT)
@@ -227,6 +251,13 @@ class MemoryLedger:
         with self._step() as (data, _):
             data.count(run_id, counters)
 
+    def back_off(self, run_id: str, retry_at: float | None) -> None:
+        """See ``RunLedger.back_off``."""
+        with self._step() as (data, _):
+            record = data.runs.get(run_id)
+            if record is not None and not record.run.state.final:
+                record.run = replace(record.run, retry_at=None if retry_at is None else round(retry_at * 1000) / 1000)
+
     def scan_ended(self, run_id: str) -> None:
         """See ``RunLedger.scan_ended``."""
         with self._step() as (data, _):
@@ -240,11 +271,11 @@ class MemoryLedger:
             run = data.run(run_id)
             if run is None or run.state.final:
                 return True
-            if run.state is not RunState.INDEXING or run.pending:
+            if data.runs[run_id].run.state is not RunState.INDEXING or run.pending:
                 return False
             failed = any(value > 0 for name, value in run.counters.items() if name.startswith("failed."))
             state = RunState.COMPLETE_WITH_ERRORS if failed else RunState.COMPLETE
-            data.runs[run_id].run = replace(run, state=state, finished_at=now / 1000)
+            data.end_run(run_id, state, now)
             data.last_complete_run = run_id
             data.forget_runs(RUNS_KEPT)
             return True
@@ -257,14 +288,9 @@ class MemoryLedger:
             run = data.run(run_id)
             if run is None or run.state.final:
                 return []
-            data.runs[run_id].run = replace(run, state=state, error=error, finished_at=now / 1000)
-            dropped = [document_id for document_id, entry in data.waiting() if entry.run_id == run_id]
-            for document_id in dropped:
-                if document_id in data.dirty:
-                    data.ledger[document_id].run_id = ""
-                else:
-                    del data.ledger[document_id]
-            return [document_id for document_id in dropped if document_id not in data.ledger]
+            data.end_run(run_id, state, now, error)
+            planned = [document_id for document_id, entry in data.waiting() if entry.run_id == run_id]
+            return [document_id for document_id in planned if not data.leave_run(document_id)]
 
     def run(self, run_id: str) -> Run | None:
         """See ``RunLedger.run``."""

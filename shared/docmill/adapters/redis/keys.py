@@ -15,12 +15,15 @@ that beginning as its only key and makes the names itself. ``*`` stands for the 
 | ``counts:*`` | hash | ``s:<state letter>`` -> documents, ``c:<strategy>`` -> live chunks |
 | ``leases`` | sorted set | documents by the time at which their lease runs out; the ledger says which generation holds it |
 | ``dirty`` | set | leased documents that were changed since their attempt began |
+| ``claims`` | hash | key of a text that is being embedded -> generation and document of the attempt; void once that holds no lease |
+| ``claimed`` | hash | document -> the keys that its attempts have claimed, with commas between |
 | ``garbage`` | hash | generation -> packed garbage |
 | ``garbage_times`` | sorted set | the same generations by the time at which they were noted or last deleted |
 | ``ledger`` | hash | document -> ticket, lane, generation once it has begun, tries, run |
 | ``suspects`` | hash | documents over which a worker died -> crashes when alone, fingerprint of what crashed, reason of the quarantine |
 | ``waiting`` | sorted set | documents of the ledger that have not begun, by ticket |
-| ``run:*`` | hash | ``state``, ``started_ms``, ``finished_ms``, ``error``, ``pending``, ``wants_another_pass``, ``c:<counter>`` |
+| ``run:*`` | hash | ``state``, ``started_ms``, ``finished_ms``, ``retry_ms`` while it backs off, ``error``, ``pending``, |
+| | | ``wants_another_pass``, ``c:<counter>`` |
 | ``runs`` | sorted set | run ids by number |
 | ``roles`` | hash | role -> token, end, holder |
 | ``notes`` | hash | short texts by name: how an index set is configured, which one is being built |
@@ -47,6 +50,8 @@ NAMES: Final = {
     "COUNTS": "counts:",
     "LEASES": "leases",
     "DIRTY": "dirty",
+    "CLAIMS": "claims",
+    "CLAIMED": "claimed",
     "GARBAGE": "garbage",
     "GARBAGE_TIMES": "garbage_times",
     "LEDGER": "ledger",

@@ -32,10 +32,10 @@ class Script:
 
 
 @cache
-def script_named(name: str) -> Script:
-    """The script ``lua/<name>.lua``, with the names of the keys, the library and the guard before it."""
+def script_named(name: str, *, guarded: bool = True) -> Script:
+    """The script ``lua/<name>.lua``, with the names of the keys, the library and, unless it needs none, the guard before it."""
     folder = resources.files("docmill.adapters.redis") / "lua"
-    parts = ("library", name) if name in _UNGUARDED else ("library", "guard", name)
+    parts = ("library", "guard", name) if guarded and name not in _UNGUARDED else ("library", name)
     text = lua_names() + "".join((folder / f"{part}.lua").read_text("utf-8") for part in parts)
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 
@@ -58,6 +58,13 @@ class Scripts:
         self._prefix = prefix_of(kb).encode()
         self._servers = ServerIdentities()
         self._token = ""
+        self._guarded = True
+
+    def unguarded(self) -> "Scripts":
+        """The same scripts for one who only reads, also what was set back, or what nobody has opened since its server was started."""
+        unguarded = copy.copy(self)
+        unguarded._guarded = False
+        return unguarded
 
     def led_by(self, token: int) -> "Scripts":
         """The same scripts, each of which raises ``NotLeader`` once ``token`` does not hold the producer's role any more."""
@@ -89,7 +96,7 @@ class Scripts:
         return answer
 
     def _call(self, name: str, args: tuple[str | int, ...]) -> Any:
-        script = script_named(name)
+        script = script_named(name, guarded=self._guarded)
         try:
             return self._on_a_connection(lambda connection: self._evaluate(connection, script, args))
         except (redis.ConnectionError, redis.TimeoutError) as error:

@@ -31,3 +31,7 @@ class RedisLeases:
     def release_role(self, role: str, token: int) -> None:
         """See ``Leases.release_role``."""
         self._scripts.run("release_role", role, token)
+
+    def is_role_held(self, role: str) -> bool:
+        """See ``Leases.is_role_held``."""
+        return self._scripts.number("is_role_held", role) == 1

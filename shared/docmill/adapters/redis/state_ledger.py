@@ -6,8 +6,9 @@ from typing import Any, Final
 from docmill.adapters.redis.packing import kind_of, pack_counts, pack_holder, pack_name, require_plain, unpack_name, unpack_suspicion
 from docmill.adapters.redis.scripts import Scripts
 from docmill.adapters.redis.state_registry import one_a_line, result_of
+from docmill.domain.errors import Superseded
 from docmill.domain.registry import CRASHES_TO_QUARANTINE, Attempt, CommitResult, Lane, Suspicion, TaskMessage
-from docmill.domain.runs import Run, RunState
+from docmill.domain.runs import Run, RunState, tag_of
 
 _LETTER_OF: Final = {Lane.LIVE: "l", Lane.BULK: "b"}
 _LANE_OF: Final = {letter: lane for lane, letter in _LETTER_OF.items()}
@@ -149,7 +150,7 @@ class RedisLedger:
 
     def start_run(self) -> tuple[Run, bool]:
         """See ``RunLedger.start_run``."""
-        new, *run = self._scripts.any_items("start_run")
+        new, *run = self._scripts.any_items("start_run", tag_of(self._kb))
         return _unpack_run(*run), new == b"1"
 
     def wants_another_pass(self, run_id: str) -> bool:
@@ -159,6 +160,17 @@ class RedisLedger:
     def count(self, run_id: str, counters: Mapping[str, int]) -> None:
         """See ``RunLedger.count``."""
         self._scripts.run("count", run_id, pack_counts(counters))
+
+    def claim(self, attempt: Attempt, texts: Sequence[str]) -> bool:
+        """See ``RunLedger.claim``."""
+        answer = self._scripts.text("claim", attempt.document_id, attempt.generation, *texts)
+        if answer == "-":
+            raise Superseded(f"the lease of {attempt.document_id} ran out")
+        return answer == "1"
+
+    def back_off(self, run_id: str, retry_at: float | None) -> None:
+        """See ``RunLedger.back_off``."""
+        self._scripts.run("back_off", run_id, "" if retry_at is None else round(retry_at * 1000))
 
     def scan_ended(self, run_id: str) -> None:
         """See ``RunLedger.scan_ended``."""
@@ -193,12 +205,14 @@ class RedisLedger:
 
 def _unpack_run(run_id: bytes, flat: list[Any]) -> Run:
     fields: dict[str, str] = {name.decode(): value.decode() for name, value in zip(flat[::2], flat[1::2], strict=True)}
-    finished = fields.get("finished_ms")
+    state, finished, retry = RunState(fields["state"]), fields.get("finished_ms"), fields.get("retry_ms")
+    backs_off = retry is not None and not state.final
     return Run(
         run_id.decode(),
-        RunState(fields["state"]),
+        RunState.BACKING_OFF if backs_off else state,
         started_at=int(fields["started_ms"]) / 1000,
         finished_at=int(finished) / 1000 if finished else None,
+        retry_at=int(retry) / 1000 if retry is not None and backs_off else None,
         counters={unpack_name(name[2:]): int(count) for name, count in fields.items() if name.startswith("c:")},
         pending=int(fields["pending"]),
         error=fields.get("error", ""),

@@ -49,6 +49,20 @@ local function holds(document, generation)
   return math.floor(tonumber(generation) / 8589934592) == EPOCH and is_leased_by(document, generation)
 end
 
+-- Texts that the document's attempts have claimed are free again.
+local function end_claims(document)
+  local keys = redis.call('HGET', CLAIMED, document)
+  if keys then
+    for key in string.gmatch(keys, '[^,]+') do
+      local claim = redis.call('HGET', CLAIMS, key)
+      if claim and string.match(claim, '^%d+\n(.*)$') == document then
+        redis.call('HDEL', CLAIMS, key)
+      end
+    end
+    redis.call('HDEL', CLAIMED, document)
+  end
+end
+
 -- Whether the role is held under this token.
 local function is_held(role, token)
   local packed = redis.call('HGET', ROLES, role)
@@ -78,7 +92,7 @@ local function count(run, counters)
 end
 
 local function is_final(state)
-  return state ~= 'scanning' and state ~= 'indexing' and state ~= 'backing_off'
+  return state ~= 'scanning' and state ~= 'indexing'
 end
 
 local function forget_runs()
@@ -101,10 +115,25 @@ end
 -- Releases the lease of a document; its ledger entry waits again, under the ticket that it has, which is returned.
 local function wait_again(document)
   redis.call('ZREM', LEASES, document)
+  end_claims(document)
   local ticket, lane, _, tries, run = ledger_entry(document)
   redis.call('HSET', LEDGER, document, table.concat({ticket, lane, '', tries, run}, '|'))
   redis.call('ZADD', WAITING, ticket, document)
   return ticket
+end
+
+-- Ends what a run had planned of a document that waits. One that was changed while it was in work keeps its ticket, which belongs to no run
+-- any more. Returns whether it waits still.
+local function leave_run(document)
+  local ticket, lane, generation, tries, run = ledger_entry(document)
+  count_pending(run, -1)
+  if redis.call('SISMEMBER', DIRTY, document) == 1 then
+    redis.call('HSET', LEDGER, document, table.concat({ticket, lane, generation, tries, ''}, '|'))
+    return true
+  end
+  redis.call('HDEL', LEDGER, document)
+  redis.call('ZREM', WAITING, document)
+  return false
 end
 
 -- Suspects: crashes|fingerprint|reason. One that is known already keeps what is known against it.
@@ -115,6 +144,7 @@ end
 -- Ends an attempt that holds its lease; returns the new live ticket of a dirty document, else ''.
 local function end_attempt(document, ticket)
   redis.call('ZREM', LEASES, document)
+  end_claims(document)
   local planned, _, _, _, run = ledger_entry(document)
   if planned == ticket then
     redis.call('HDEL', LEDGER, document)

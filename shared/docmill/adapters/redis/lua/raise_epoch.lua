@@ -6,4 +6,5 @@ end
 local epoch = math.max(EPOCH + 1, tonumber(ARGV[1]))
 redis.call('HSET', META, 'epoch', int(epoch), 'attempts', 0, 'tickets', 0, 'server', SERVER)
 redis.call('ZUNIONSTORE', LEASES, 1, LEASES, 'WEIGHTS', 0)
+redis.call('DEL', CLAIMS, CLAIMED)
 return epoch

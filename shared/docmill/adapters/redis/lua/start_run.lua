@@ -1,4 +1,4 @@
--- -> '1' for a new run, else '0'; its id; its hash, flat
+-- the knowledge base's tag -> '1' for a new run, else '0'; its id; its hash, flat
 if EPOCH == 0 then
   return redis.error_reply('NOTOPEN')
 end
@@ -8,7 +8,7 @@ if state and not is_final(state) then
   redis.call('HSET', RUN .. run, 'wants_another_pass', '1')
 else
   local number = int(redis.call('HINCRBY', META, 'runs', 1))
-  run, new = int(EPOCH) .. '-' .. number, '1'
+  run, new = table.concat({int(EPOCH), number, ARGV[1]}, '-'), '1'
   redis.call('HSET', RUN .. run, 'state', 'scanning', 'started_ms', int(NOW), 'pending', '0')
   redis.call('ZADD', RUNS, number, run)
   redis.call('HSET', META, 'last_run', run)
