@@ -8,7 +8,8 @@ import pytest
 
 from docmill.adapters.providers.failures import RequestRefused
 from docmill.adapters.providers.http_chat import HttpChatModel
-from docmill.domain.errors import ProviderError, ProviderPermanent, ProviderRateLimited, ProviderTransient, TextRefused
+from docmill.domain.errors import CallCancelled, ProviderError, ProviderPermanent, ProviderRateLimited, ProviderTransient, TextRefused
+from docmill.ports.models import Caller
 from support.language_model_connections import CHAT_PROVIDERS, KEY, chat_model_at
 from support.language_model_server import LanguageModelServer, running_language_model_server
 
@@ -27,16 +28,11 @@ def provider(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(scope="module")
-def connected(server: LanguageModelServer, provider: str) -> Iterator[HttpChatModel]:
+@pytest.fixture
+def model(server: LanguageModelServer, provider: str) -> Iterator[HttpChatModel]:
+    server.behave()
     with chat_model_at(server, provider) as model:
         yield model
-
-
-@pytest.fixture
-def model(server: LanguageModelServer, connected: HttpChatModel) -> Iterator[HttpChatModel]:
-    server.behave()
-    yield connected
     server.behave()
 
 
@@ -250,7 +246,7 @@ def test_a_model_that_was_closed_says_so(server: LanguageModelServer, provider: 
     with chat_model_at(server, provider) as model:
         model.complete("hello", max_tokens=50)
     for streams in (False, True):
-        with pytest.raises(ProviderTransient, match="docmill is stopping"):
+        with pytest.raises(CallCancelled, match="docmill is stopping"):
             asked(model, streams=streams)
 
 
@@ -265,6 +261,8 @@ def test_a_model_may_be_closed_twice_and_before_it_was_used(server: LanguageMode
 def test_many_threads_may_ask_one_model_at_once(server: LanguageModelServer, model: HttpChatModel) -> None:
     server.misbehave(*[{"delay_seconds": 2}] * 8)
     with ThreadPoolExecutor(8) as threads:
-        answers = [threads.submit(asked, model, streams=bool(number % 2)) for number in range(8)]
+        answers = [
+            threads.submit(asked, model.on_behalf_of(Caller("notes", is_query=True)), streams=bool(number % 2)) for number in range(8)
+        ]
         server.wait_for_requests(8, "under way")
     assert [answer.result() for answer in answers] == [ANSWER] * 8

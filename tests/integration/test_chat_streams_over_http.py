@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from docmill.domain.errors import ProviderPermanent, ProviderRateLimited, ProviderTransient, TextRefused
+from docmill.domain.errors import CallCancelled, ProviderPermanent, ProviderRateLimited, ProviderTransient, TextRefused
 from support.language_model_apis import anthropic_text, gemini_answer, openai_event
 from support.language_model_connections import CHAT_PROVIDERS, chat_model_at
 from support.language_model_server import LanguageModelServer, running_language_model_server
@@ -102,7 +102,7 @@ def test_closing_the_model_ends_its_streams(server: LanguageModelServer, provide
     with chat_model_at(server, provider) as model:
         stream = model.stream("hello", max_tokens=50)
         next(stream)
-    with pytest.raises(ProviderTransient):
+    with pytest.raises(CallCancelled):
         next(stream)
     server.wait_for_requests(1, "hung up")
 

@@ -37,6 +37,7 @@ def test_an_empty_knowledge_base_says_so(service: Service) -> None:
         "gate": [],
         "stores": {"words": {"ok": True}, "vectors": {"ok": True}},
         "watching": True,
+        "producer": True,
         "index_sets": [{"id": "set1", "role": "served", "documents": {}}],
     }
 
@@ -179,6 +180,69 @@ def test_the_events_of_a_run_end_with_it(service: Service) -> None:
                 if len(states) == 1:
                     service.library.state.ledger.end_run(run_id, RunState.FAILED, "/home/x/y: unreadable")
     assert states == ["scanning", "failed"]
+
+
+def test_a_run_that_leaves_its_provider_alone_says_until_when(service: Service) -> None:
+    run_id = service.client.post(RUNS).json()["id"]
+    assert "retry_at" not in service.client.get(f"{RUNS}/{run_id}").json()
+    service.library.state.ledger.back_off(run_id, 1_800_000_000.0)
+    run = service.client.get(f"{RUNS}/{run_id}").json()
+    assert (run["state"], run["retry_at"], run["finished_at"]) == ("backing_off", "2027-01-15T08:00:00.000Z", None)
+    status = service.client.get("/v1/knowledge-bases/library").json()
+    assert (status["state"], status["run"]) == ("backing_off", run)
+    assert service.client.post(RUNS).json()["id"] == run_id, "it goes on"
+
+
+def test_the_events_of_a_run_tell_each_wait_for_a_provider_and_its_end(service: Service) -> None:
+    ledger = service.library.state.ledger
+    run_id = service.client.post(RUNS).json()["id"]
+    steps = [
+        lambda: ledger.back_off(run_id, 1_800_000_000.0),
+        lambda: ledger.back_off(run_id, 1_800_000_060.0),
+        lambda: ledger.back_off(run_id, None),
+        lambda: ledger.scan_ended(run_id),
+        lambda: ledger.complete(run_id),
+    ]
+    seen: list[tuple[str, str | None]] = []
+    with service.client.stream("GET", f"{RUNS}/{run_id}/events") as stream:
+        for line in stream.iter_lines():
+            if line.startswith("data: "):
+                run = json.loads(line[6:])
+                seen.append((run["state"], run.get("retry_at")))
+                if steps:
+                    steps.pop(0)()
+    assert seen == [
+        ("scanning", None),
+        ("backing_off", "2027-01-15T08:00:00.000Z"),
+        ("backing_off", "2027-01-15T08:01:00.000Z"),
+        ("scanning", None),
+        ("indexing", None),
+        ("complete", None),
+    ]
+
+
+def test_a_run_that_waits_for_its_provider_is_cancelled_as_any_other(service: Service) -> None:
+    run_id = service.client.post(RUNS).json()["id"]
+    service.library.state.ledger.back_off(run_id, 1_800_000_000.0)
+    cancelled = service.client.delete(f"{RUNS}/{run_id}").json()
+    assert cancelled["state"] == "cancelled"
+    assert cancelled["finished_at"] is not None
+    assert "retry_at" not in cancelled
+
+
+def test_a_run_that_has_ended_stays_as_it_is(service: Service) -> None:
+    run_id = service.client.post(RUNS).json()["id"]
+    service.library.state.ledger.scan_ended(run_id)
+    assert service.library.state.ledger.complete(run_id)
+    before = service.client.get(f"{RUNS}/{run_id}").json()
+    answer = service.client.delete(f"{RUNS}/{run_id}")
+    assert (answer.status_code, answer.json()) == (202, before)
+    assert before["state"] == "complete"
+
+
+def test_a_knowledge_base_without_a_producer_says_so(service: Service) -> None:
+    service.backend.has_producer = False
+    assert service.client.get("/v1/knowledge-bases/library").json()["producer"] is False
 
 
 def test_open_events_do_not_delay_a_stop() -> None:

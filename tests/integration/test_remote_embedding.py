@@ -13,7 +13,7 @@ from docmill.adapters.providers.embedding_models import remote_model
 from docmill.adapters.providers.remote import RemoteEmbeddingModel
 from docmill.config.prefixes import prefixes_of
 from docmill.config.providers import adapter_for
-from docmill.domain.errors import ProviderError, ProviderPermanent, ProviderRateLimited, ProviderTransient, TextRefused
+from docmill.domain.errors import CallCancelled, ProviderError, ProviderPermanent, ProviderRateLimited, ProviderTransient, TextRefused
 from docmill.domain.knowledge_bases import EmbeddingModelSpec
 from support.embedding_apis import texts_of
 from support.embedding_server import EmbeddingServer, running_embedding_server
@@ -260,14 +260,13 @@ def test_every_way_to_fail_is_one_kind_of_error(
     server: EmbeddingServer, models: Models, name: str, fault: dict[str, Any], kind: type[ProviderError], words: str
 ) -> None:
     server.misbehave(fault)
-    model = models.make(name)
     with pytest.raises(kind, match=words) as failure:
-        model.embed_query("hi")
+        models.make(name).embed_query("hi")
     assert str(failure.value).startswith(f"{name} at {server.address}")
     assert KEY not in str(failure.value)
     assert getattr(failure.value, "retry_after_seconds", None) == (40.0 if "headers" in fault and fault["status"] == 429 else None)
     assert len(server.take_requests()) == 1
-    assert model.embed_query("hi")
+    assert models.make(name).embed_query("hi")
 
 
 @pytest.mark.parametrize("name", EACH)
@@ -298,17 +297,20 @@ def test_closing_a_model_ends_a_call_that_hangs(server: EmbeddingServer, models:
     model.close()
     caller.join(20)
     assert not caller.is_alive()
-    assert [type(failure) for failure in failures] == [ProviderTransient]
+    assert [type(failure) for failure in failures] == [CallCancelled]
 
 
 @pytest.mark.parametrize("name", EACH)
-def test_a_text_that_is_refused_alone_is_named_by_its_place(server: EmbeddingServer, models: Models, name: str) -> None:
+def test_a_text_that_is_refused_alone_is_named_by_its_place_and_what_came_before_is_kept(
+    server: EmbeddingServer, models: Models, name: str
+) -> None:
     server.misbehave({"refuses": "poison"})
     texts = [f"text {number}" for number in range(7)]
     texts[4] = "a poison text"
     with pytest.raises(TextRefused, match="answered 400") as refused:
         models.make(name).embed_passages(texts)
     assert refused.value.place == 4
+    assert refused.value.made == models.make(name).embed_passages(texts[:4])
 
 
 def test_a_refused_window_names_the_text_that_it_is_of(server: EmbeddingServer, models: Models) -> None:
@@ -317,6 +319,7 @@ def test_a_refused_window_names_the_text_that_it_is_of(server: EmbeddingServer, 
     with pytest.raises(TextRefused) as refused:
         models.make("cohere/embed-english-v3.0").embed_passages(texts)
     assert refused.value.place == 2
+    assert refused.value.made == models.make("cohere/embed-english-v3.0").embed_passages(texts[:2])
 
 
 def test_vectors_of_a_provider_with_an_index_are_placed_by_it(models: Models) -> None:

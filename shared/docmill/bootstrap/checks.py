@@ -12,9 +12,11 @@ import redis
 from docmill.adapters.embedded.lexical_store import EmbeddedLexicalStore
 from docmill.adapters.embedded.valkey import ValkeyServer
 from docmill.adapters.embedded.vector_store import EmbeddedVectorStore
+from docmill.adapters.providers.advice import advice_for
 from docmill.adapters.providers.catalog import embedding_model_for
+from docmill.adapters.providers.remote import RemoteEmbeddingModel
 from docmill.bootstrap.stores import connect_lexical, connect_vectors
-from docmill.config import Settings
+from docmill.config import Configuration, Settings
 from docmill.domain.chunks import ChunkFilter, ChunkRecord
 from docmill.domain.errors import DocmillError, StoreDown
 from docmill.domain.knowledge_bases import EmbeddingModelSpec, Similarity
@@ -92,9 +94,34 @@ def check_embedded_engine(folder: Path) -> str:
     return "vectors and words are written and found"
 
 
-def check_embedding_model(specification: EmbeddingModelSpec, environ: Mapping[str, str]) -> str:
-    """Embeds one text and says what it saw; raises what went wrong."""
+def check_embedding_models(configuration: Configuration, environ: Mapping[str, str]) -> Iterator[tuple[str, str | DocmillError, str]]:
+    """Embeds one text by each model that is configured, once for each way in which it is reached.
+
+    Yields the model's name, what was seen or what went wrong, and what to do about that ("" where the error says it). A provider's gate is
+    neither asked nor told: whoever asks for this wants to know now.
+    """
+    specifications = {
+        strategy.embedding: None for kb in configuration.knowledge_bases for strategy in kb.strategies if strategy.embedding is not None
+    }
+    tried: set[tuple[str, str | None, str | None, int | None]] = set()
+    for specification in specifications:
+        access = (specification.name, specification.base_url, specification.token_key, specification.dimensions)
+        if access in tried:
+            continue
+        tried.add(access)
+        try:
+            yield specification.name, _embedding_model(specification, environ), ""
+        except DocmillError as error:
+            yield specification.name, error, advice_for(error, specification)
+
+
+def _embedding_model(specification: EmbeddingModelSpec, environ: Mapping[str, str]) -> str:
     model = embedding_model_for(specification, threads=1, credentials=environ)
     started = time.perf_counter()
-    vector = model.embed_query("docmill")
-    return f"{model.name} made a vector of {len(vector)} dimensions in {(time.perf_counter() - started) * 1000:.0f} ms"
+    try:
+        vector = model.embed_query("docmill")
+    finally:
+        if isinstance(model, RemoteEmbeddingModel):
+            model.close()
+    where = f" at {specification.base_url}" if specification.base_url else ""
+    return f"{model.name}{where} made a vector of {len(vector)} dimensions in {(time.perf_counter() - started) * 1000:.0f} ms"

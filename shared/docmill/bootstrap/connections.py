@@ -43,13 +43,18 @@ def connect(knowledge_bases: Mapping[str, KnowledgeBase], settings: Settings, un
     Raises:
         ServiceDown: Redis does not answer, or is not what docmill needs.
     """
-    client = _redis_client(settings) if unix_socket is None else _embedded_client(unix_socket, settings)
+    client = client_of(settings, unix_socket)
     celery = celery_of(settings, unix_socket)
     states: dict[str, KnowledgeBaseState] = {}
     for name in knowledge_bases:
         state = RedisState(client, name)
         states[name] = KnowledgeBaseState(state.registry, state.leases, state.ledger)
     return Connections(client, celery, CeleryTaskQueue(celery, client, believed_seconds=2 * settings.lease_seconds), states)
+
+
+def client_of(settings: Settings, unix_socket: Path | None) -> redis.Redis:
+    """A client of the embedded server at ``unix_socket``, or without one of the Redis of ``settings``; raises as ``connect``."""
+    return _redis_client(settings) if unix_socket is None else _embedded_client(unix_socket, settings)
 
 
 def celery_of(settings: Settings, unix_socket: Path | None) -> Celery:

@@ -18,7 +18,7 @@ from docmill.adapters.embedded.valkey import ValkeyServer
 from docmill.adapters.files import FileSource
 from docmill.adapters.isolation import ProcessIsolation
 from docmill.bootstrap.connections import Connections, celery_of
-from docmill.bootstrap.models import embedding_threads_of
+from docmill.bootstrap.models import Models, embedding_threads_of
 from docmill.chunking import chunk
 from docmill.config import Configuration, Settings
 from docmill.domain.errors import DocmillError, KnowledgeBaseUnknown
@@ -28,6 +28,7 @@ from docmill.indexing.index_sets import IndexSets
 from docmill.indexing.preparing import Chunker
 from docmill.indexing.state_opening import open_state
 from docmill.ports.clock import Clock
+from docmill.ports.gate import Gate
 from docmill.ports.state import KnowledgeBaseState
 from docmill.ports.stores import LexicalStore, VectorStore
 
@@ -66,6 +67,7 @@ class Engine:
         knowledge_bases: Mapping[str, OpenKnowledgeBase],
         *,
         unix_socket: Path | None = None,
+        models: Models | None = None,
     ) -> None:
         """Use ``connect_engine`` or ``open_engine``."""
         self.configuration = configuration
@@ -82,6 +84,7 @@ class Engine:
         self.group_commit_seconds = _EMBEDDED_COMMIT_SECONDS if settings.elasticsearch_url is None else settings.group_commit_seconds
         self.worker_threads = settings.worker_threads or max(2, min(8, os.cpu_count() or 2))
         self._closing = ExitStack()
+        self._models = models
         self.unix_socket = unix_socket
 
     @property
@@ -100,6 +103,22 @@ class Engine:
         except KeyError:
             known = ", ".join(sorted(self.knowledge_bases))
             raise KnowledgeBaseUnknown(f"no knowledge base is called {name!r}; there are: {known}") from None
+
+    def gates_of(self, name: str) -> Mapping[str, Gate]:
+        """The gates of the providers that the knowledge base called ``name`` is indexed with, by what people call them.
+
+        Empty where all its models run inside docmill. While one index set takes the place of another, both count.
+
+        Raises:
+            KnowledgeBaseUnknown: there is none.
+        """
+        opened = self.knowledge_base(name)
+        return {} if self._models is None else self._models.gates_of(opened.specification, opened.index_sets.served().knowledge_base)
+
+    def stop_calls(self) -> None:
+        """Ends every call of a remote model, and all waiting for one, at once; from now on they raise ``CallCancelled``."""
+        if self._models is not None:
+            self._models.stop()
 
     def consumer_application(self) -> Celery:
         """A Celery application for one consumer: it keeps which queues it consumes, so consumers cannot share one."""
@@ -148,10 +167,11 @@ class Owner(Engine):
         vectors: VectorStore,
         lexical: LexicalStore,
         knowledge_bases: Mapping[str, OpenKnowledgeBase],
+        models: Models | None = None,
     ) -> None:
         """Use ``open_engine``."""
         unix_socket = server.socket if server is not None else None
-        super().__init__(configuration, settings, connections, vectors, lexical, knowledge_bases, unix_socket=unix_socket)
+        super().__init__(configuration, settings, connections, vectors, lexical, knowledge_bases, unix_socket=unix_socket, models=models)
         self.data_folder = data_folder
         self.server = server
 

@@ -1,15 +1,29 @@
-"""Models: one embedding model per specification, shared by everything in a process."""
+"""Models: one model per specification, shared by everything in a process."""
 
 import os
 import threading
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from docmill.adapters.providers.catalog import embedding_model_for
-from docmill.config import Settings
-from docmill.domain.knowledge_bases import EmbeddingModelSpec
-from docmill.ports.models import EmbeddingModel
+from docmill.adapters.providers.places import account_of, base_url_of
+from docmill.adapters.providers.remote import RemoteEmbeddingModel
+from docmill.bootstrap.gates import Gates
+from docmill.config import Configuration, Settings
+from docmill.config.providers import ModelSpec, model_of_chat
+from docmill.domain.knowledge_bases import ChatModelSpec, EmbeddingModelSpec, KnowledgeBase
+from docmill.ports.gate import Gate
+from docmill.ports.models import ChatModel, EmbeddingModel
+
+if TYPE_CHECKING:
+    from docmill.adapters.providers.http_chat import HttpChatModel
 
 ModelOf = Callable[[EmbeddingModelSpec], EmbeddingModel]
+ChatModelOf = Callable[[ChatModelSpec], ChatModel]
+
+#: Until a remote model is left that does not answer; also the lease of a request that probes.
+REQUEST_SECONDS: Final = 60.0
 
 
 def embedding_threads_of(settings: Settings) -> int:
@@ -20,16 +34,91 @@ def embedding_threads_of(settings: Settings) -> int:
 class Models:
     """Makes each model when it is first asked for."""
 
-    def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
-        """``environ`` holds credentials, by the names that the configuration gives."""
+    def __init__(self, configuration: Configuration, settings: Settings, environ: Mapping[str, str], gates: Gates) -> None:
+        """Makes nothing yet.
+
+        Args:
+            configuration: says what model references stand for.
+            settings: operational settings.
+            environ: holds credentials, by the names that the configuration gives.
+            gates: of the providers.
+        """
+        self._references = configuration.models
         self._threads = embedding_threads_of(settings)
         self._environ = environ
-        self._models: dict[EmbeddingModelSpec, EmbeddingModel] = {}
+        self._gates = gates
+        self._embedding: dict[EmbeddingModelSpec, EmbeddingModel] = {}
+        self._chat: dict[ChatModelSpec, HttpChatModel] = {}
+        self._stopped = False
         self._lock = threading.Lock()
 
     def model_of(self, specification: EmbeddingModelSpec) -> EmbeddingModel:
-        """The model of ``specification``; raises ``ConfigurationError`` when a credential is missing."""
+        """The embedding model of ``specification``; raises ``ConfigurationError`` when a credential is missing."""
         with self._lock:
-            if specification not in self._models:
-                self._models[specification] = embedding_model_for(specification, threads=self._threads, credentials=self._environ)
-            return self._models[specification]
+            if specification not in self._embedding:
+                model = embedding_model_for(
+                    specification, threads=self._threads, credentials=self._environ, permits_of=self._gates.permits_of
+                )
+                self._embedding[specification] = model
+                if self._stopped:
+                    _stop(model)
+            return self._embedding[specification]
+
+    def chat_model_of(self, specification: ChatModelSpec) -> ChatModel:
+        """The chat model of ``specification``.
+
+        Raises:
+            NotAvailable: nothing here can talk to its provider.
+            ConfigurationError: a credential is missing.
+        """
+        from docmill.adapters.providers.language_models import chat_model_for  # most knowledge bases need none, nor an HTTP client
+
+        with self._lock:
+            if specification not in self._chat:
+                model = chat_model_for(model_of_chat(specification), credentials=self._environ, permits_of=self._gates.permits_of)
+                self._chat[specification] = model
+                if self._stopped:
+                    model.close()
+            return self._chat[specification]
+
+    def gates_of(self, *knowledge_bases: KnowledgeBase) -> dict[str, Gate]:
+        """The gates of the remote models that these are indexed with, by what people call the provider; none twice."""
+        gates: dict[str, Gate] = {}
+        for knowledge_base in knowledge_bases:
+            for strategy in knowledge_base.strategies:
+                chat = None if strategy.chat_model is None else model_of_chat(strategy.chat_model)
+                for specification in (strategy.embedding, chat):
+                    account = None if specification is None else account_of(specification, self._environ)
+                    if specification is None or account is None:
+                        continue
+                    gate = self._gates.gate_of(account)
+                    if gate not in gates.values():
+                        gates[_free_name(specification, gates)] = gate
+        return gates
+
+    def stop(self) -> None:
+        """Ends the waiting for permits and every request under way; calls raise ``CallCancelled`` from now on."""
+        with self._lock:
+            self._stopped = True
+            embedding, chat = [*self._embedding.values()], [*self._chat.values()]
+        for model in embedding:
+            _stop(model)
+        for chat_model in chat:
+            chat_model.close()
+
+    def close(self) -> None:
+        """``stop``, and ends all that was kept for it."""
+        self.stop()
+        self._gates.close()
+
+
+def _free_name(specification: EmbeddingModelSpec | ModelSpec, taken: Mapping[str, Gate]) -> str:
+    """The provider's name; where one of ``taken`` has it, with where it is and the variable that its key is in."""
+    provider, host = specification.provider, urlsplit(base_url_of(specification)).netloc
+    names = [provider, f"{provider} ({host}, {specification.token_key or 'without a key'})"]
+    return next((name for name in names if name not in taken), f"{provider} ({host}, {len(taken) + 1})")
+
+
+def _stop(model: EmbeddingModel) -> None:
+    if isinstance(model, RemoteEmbeddingModel):
+        model.close()

@@ -5,19 +5,25 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
+import structlog
+
 from docmill.adapters.embedded.data_folder import DataFolder
 from docmill.adapters.embedded.valkey import ValkeyServer
 from docmill.adapters.files import FileSource
 from docmill.bootstrap.connections import Connections, connect
 from docmill.bootstrap.engine import Engine, OpenKnowledgeBase, Owner, Restarts, closer
-from docmill.bootstrap.models import ModelOf, Models
+from docmill.bootstrap.gates import Gates, limits_of, redis_gates
+from docmill.bootstrap.models import REQUEST_SECONDS, ChatModelOf, ModelOf, Models
 from docmill.bootstrap.stores import connect_lexical, connect_vectors, lexical_of, vectors_of
 from docmill.config import Configuration, Settings, require_available
-from docmill.domain.errors import ConfigurationError
+from docmill.domain.errors import ConfigurationError, StoreDown
 from docmill.indexing.index_sets import IndexSets
 from docmill.indexing.sources import ROOTS
+from docmill.ports.models import Caller
+from docmill.ports.state import KnowledgeBaseState
 from docmill.ports.stores import LexicalStore, VectorStore
 
+_log = structlog.get_logger(__name__)
 #: Where ``docmill up`` keeps its data by default, which no process indexes.
 DATA_FOLDER_NAME = ".docmill"
 
@@ -64,9 +70,13 @@ def open_engine(
         undo.callback(closer(lexical.close))
         connections = _connect(configuration, settings, server.socket if server is not None else None)
         undo.callback(closer(connections.close))
-        model_of = model_of or Models(settings, environ).model_of
-        opened = _open(configuration, connections, vectors, lexical, model_of, data_folder.path)
-        engine = Owner(configuration, settings, data_folder, server, connections, vectors, lexical, opened)
+        models: Models | None = None
+        chat_model_of: ChatModelOf | None = None
+        if model_of is None:
+            models = _models(configuration, settings, environ, connections, undo)
+            model_of, chat_model_of = models.model_of, models.chat_model_of
+        opened = _open(configuration, connections, vectors, lexical, model_of, chat_model_of, data_folder.path)
+        engine = Owner(configuration, settings, data_folder, server, connections, vectors, lexical, opened, models)
         if server is not None:
             restarts.engine = engine
             engine.raise_epochs()
@@ -98,9 +108,13 @@ def connect_engine(
         undo.callback(closer(vectors.close))
         lexical = connect_lexical(settings)
         undo.callback(closer(lexical.close))
-        model_of = model_of or Models(settings, environ).model_of
-        opened = _open(configuration, connections, vectors, lexical, model_of)
-        engine = Engine(configuration, settings, connections, vectors, lexical, opened)
+        models: Models | None = None
+        chat_model_of: ChatModelOf | None = None
+        if model_of is None:
+            models = _models(configuration, settings, environ, connections, undo)
+            model_of, chat_model_of = models.model_of, models.chat_model_of
+        opened = _open(configuration, connections, vectors, lexical, model_of, chat_model_of)
+        engine = Engine(configuration, settings, connections, vectors, lexical, opened, models=models)
         engine.keep_open(undo.pop_all())
     return engine
 
@@ -128,18 +142,42 @@ def _connect(configuration: Configuration, settings: Settings, unix_socket: Path
     return connect({one.name: one for one in configuration.knowledge_bases}, settings, unix_socket)
 
 
+def _count_tokens(states: Mapping[str, KnowledgeBaseState], caller: Caller, tokens: int) -> None:
+    """Adds to the tokens of the caller's run."""
+    state = states.get(caller.knowledge_base)
+    if state is None or not caller.run_id:
+        return
+    try:
+        state.ledger.count(caller.run_id, {"tokens": tokens})
+    except StoreDown as error:  # the request was answered; that its tokens are not counted must not lose its vectors
+        _log.debug("tokens_not_counted", knowledge_base=caller.knowledge_base, error=str(error))
+
+
+def _models(
+    configuration: Configuration, settings: Settings, environ: Mapping[str, str], connections: Connections, undo: ExitStack
+) -> Models:
+    """Makes models, whose calls ``undo`` ends."""
+    make = redis_gates(connections.client, request_seconds=REQUEST_SECONDS)
+    spent = partial(_count_tokens, connections.states)
+    gates = Gates(make, limits_of(configuration, environ), query_seconds=settings.query_timeout_seconds, spent=spent)
+    models = Models(configuration, settings, environ, gates)
+    undo.callback(closer(models.close))
+    return models
+
+
 def _open(
     configuration: Configuration,
     connections: Connections,
     vectors: VectorStore,
     lexical: LexicalStore,
     model_of: ModelOf,
+    chat_model_of: ChatModelOf | None,
     data_path: Path | None = None,
 ) -> dict[str, OpenKnowledgeBase]:
     opened: dict[str, OpenKnowledgeBase] = {}
     for specification in configuration.knowledge_bases:
         state = connections.states[specification.name]
-        index_sets = IndexSets(specification, state, vectors, lexical, model_of)
+        index_sets = IndexSets(specification, state, vectors, lexical, model_of, chat_model_of=chat_model_of)
         noted_roots = partial(state.registry.noted, ROOTS)
         source = FileSource(specification, data_path or specification.base_folder / DATA_FOLDER_NAME, noted_roots)
         opened[specification.name] = OpenKnowledgeBase(specification, state, source, index_sets)

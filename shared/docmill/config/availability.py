@@ -2,14 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
 from docmill.config.loading import Configuration
-from docmill.config.providers import adapter_for
+from docmill.config.providers import adapter_for, has_chat_models
 from docmill.domain.errors import NotAvailable
-from docmill.domain.knowledge_bases import KnowledgeBase, StrategyKind, StrategySpec
-
-_INSTEAD: Final = "each worker thread has one document in work and one request under way (DOCMILL_WORKER_THREADS)"
+from docmill.domain.knowledge_bases import KnowledgeBase, StrategySpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,31 +16,21 @@ class Unavailable:
     Attributes:
         key: where it is configured, below the knowledge base.
         message: one sentence: what happens.
-        knowledge_base: None for what stands outside of ``rag``.
         blocks_indexing: the knowledge base cannot be used; otherwise it works without the part.
     """
 
-    knowledge_base: str | None
+    knowledge_base: str
     key: str
     message: str
     blocks_indexing: bool
 
     def __str__(self) -> str:
-        place = self.key if self.knowledge_base is None else f"rag.{self.knowledge_base}.{self.key}"
-        return f"{place}: {self.message}"
+        return f"rag.{self.knowledge_base}.{self.key}: {self.message}"
 
 
 def unavailable_parts(configuration: Configuration) -> list[Unavailable]:
     """All such parts, in the order of the configuration."""
-    of_models = (
-        Unavailable(
-            None, f"models.{name}.{key}", "is not kept yet; the worker threads bound how much is asked at once", blocks_indexing=False
-        )
-        for name, model in configuration.models.items()
-        for key, value in (("requests_per_minute", model.requests_per_minute), ("tokens_per_minute", model.tokens_per_minute))
-        if value is not None
-    )
-    return [*of_models, *(part for kb in configuration.knowledge_bases for part in unavailable_in(kb))]
+    return [part for kb in configuration.knowledge_bases for part in unavailable_in(kb)]
 
 
 def unavailable_in(kb: KnowledgeBase) -> Iterator[Unavailable]:
@@ -53,8 +40,6 @@ def unavailable_in(kb: KnowledgeBase) -> Iterator[Unavailable]:
             yield Unavailable(kb.name, f"strategies[{index}].{key}", message, blocks_indexing=True)
         for key, message in _without_effect(strategy):
             yield Unavailable(kb.name, f"strategies[{index}].{key}", message, blocks_indexing=False)
-    if kb.max_tokens_per_run is not None:
-        yield Unavailable(kb.name, "max_tokens_per_run", "is not kept yet; a run embeds all that is new", blocks_indexing=False)
     if kb.results.reranking is not None:
         yield Unavailable(
             kb.name, "results.reranking", "reranking is not available yet; results keep the order of the fusion", blocks_indexing=False
@@ -75,8 +60,9 @@ def require_available(kb: KnowledgeBase) -> None:
 
 
 def _of_strategy(strategy: StrategySpec) -> Iterator[tuple[str, str]]:
-    if strategy.kind is StrategyKind.SEMANTIC_EMBEDDINGS:
-        yield "type", "`semantic-embeddings` is not available yet; the knowledge base cannot be indexed"
+    if strategy.chat_model is not None and not has_chat_models(strategy.chat_model):
+        provider = strategy.chat_model.provider
+        yield "chat_model", f"the provider `{provider}` is not available for chat models; the knowledge base cannot be indexed"
     if strategy.embedding is not None and adapter_for(strategy.embedding) is None:
         provider = strategy.embedding.provider
         yield "embedding_model", f"the provider `{provider}` is not available for embeddings yet; the knowledge base cannot be indexed"
@@ -85,7 +71,3 @@ def _of_strategy(strategy: StrategySpec) -> Iterator[tuple[str, str]]:
 def _without_effect(strategy: StrategySpec) -> Iterator[tuple[str, str]]:
     if strategy.chunking.code_aware:
         yield "chunking.code_aware", "is not available yet; source code is cut at blank lines and line ends"
-    if strategy.embedding is not None and strategy.embedding.max_concurrency is not None:
-        yield "max_embedding_concurrency", f"is not kept yet; {_INSTEAD}"
-    if strategy.max_indexing_concurrency is not None:
-        yield "max_indexing_concurrency", f"is not kept yet; {_INSTEAD}"

@@ -4,7 +4,7 @@ from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
 from docmill.config.loading import Configuration
-from docmill.config.providers import ModelSpec, Provider
+from docmill.config.providers import ModelSpec, Provider, chat_spec_of
 from docmill.config.quantities import format_duration
 from docmill.config.schema import RawConfiguration
 from docmill.domain.knowledge_bases import Answering, KnowledgeBase, Reranking, Results, StrategyKind, StrategySpec
@@ -86,7 +86,11 @@ def _strategy(strategy: StrategySpec, kb: KnowledgeBase, configuration: Configur
         )
     if strategy.kind is StrategyKind.SEMANTIC_EMBEDDINGS:
         described.update(
-            _present(chat_model=strategy.chat_model, semantic_prompt=strategy.semantic_prompt, ast_context=strategy.ast_context)
+            _present(
+                chat_model=_chat_reference(strategy, configuration),
+                semantic_prompt=strategy.semantic_prompt,
+                ast_context=strategy.ast_context,
+            )
         )
     return described
 
@@ -98,6 +102,15 @@ def _reference(strategy: StrategySpec, configuration: Configuration) -> str | No
     access = (spec.name, spec.base_url, spec.token_key)
     models = configuration.models.items()
     return next((reference for reference, m in models if (m.name, m.base_url, m.token_key) == access), spec.name)
+
+
+def _chat_reference(strategy: StrategySpec, configuration: Configuration) -> str | None:
+    spec = strategy.chat_model
+    if spec is None:
+        return None
+    limit = spec.max_concurrency
+    models = configuration.models.items()
+    return next((reference for reference, model in models if chat_spec_of(model, max_concurrency=limit) == spec), spec.name)
 
 
 def _results(results: Results) -> Described:

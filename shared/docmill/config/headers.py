@@ -27,6 +27,11 @@ def problem_of_header(name: str, value: str) -> str | None:
     return None
 
 
+def credentials_in(headers: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of those headers that say who asks, in the order of their names."""
+    return tuple(value for name, value in sorted(headers.items()) if _CREDENTIAL.search(name))
+
+
 def filled_in(headers: tuple[tuple[str, str], ...], environ: Mapping[str, str], *, model: str) -> dict[str, str]:
     """``headers`` with each ``${NAME}`` replaced by the environment variable.
 

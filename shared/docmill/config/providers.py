@@ -6,7 +6,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from docmill.domain.knowledge_bases import EmbeddingModelSpec
+from docmill.domain.knowledge_bases import ChatModelSpec, EmbeddingModelSpec
 
 AUTO: Final = "auto"
 LOCAL: Final = "local"
@@ -70,6 +70,7 @@ class ModelSpec:
     Attributes:
         reference: as the configuration writes it.
         adapter: what talks to its provider; None where docmill has nothing that can.
+        max_concurrency: requests of one knowledge base at once, over all workers; None is learned.
         max_tokens: the longest answer that a chat model is asked for.
         headers: more headers of every request; ``${NAME}`` in a value stands for an environment variable.
         is_named_endpoint: its provider is one of the configuration's own ``providers:``.
@@ -84,6 +85,7 @@ class ModelSpec:
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     price: Price | None = None
+    max_concurrency: int | None = None
     max_tokens: int | None = None
     temperature: float | None = None
     headers: tuple[tuple[str, str], ...] = ()
@@ -197,3 +199,45 @@ def adapter_for(spec: EmbeddingModelSpec) -> Adapter | None:
     if provider is None or spec.speaks_openai:
         return Adapter.OPENAI
     return _EMBEDDING_ADAPTERS.get(spec.provider, provider.adapter)
+
+
+def chat_spec_of(model: ModelSpec, *, max_concurrency: int | None = None) -> ChatModelSpec:
+    """A chat model as a strategy keeps it, which may call it so many times at once: without what its reference is called here."""
+    return ChatModelSpec(
+        provider=model.provider,
+        model=model.model,
+        base_url=model.base_url,
+        token_key=model.token_key,
+        max_concurrency=max_concurrency,
+        max_tokens=model.max_tokens,
+        temperature=model.temperature,
+        headers=model.headers,
+        speaks_openai=model.is_named_endpoint,
+        requests_per_minute=model.requests_per_minute,
+        tokens_per_minute=model.tokens_per_minute,
+    )
+
+
+def model_of_chat(spec: ChatModelSpec) -> ModelSpec:
+    """What ``chat_spec_of`` was given, called ``provider/model`` and without its price."""
+    provider = PROVIDERS.get(spec.provider)
+    return ModelSpec(
+        reference=spec.name,
+        provider=spec.provider,
+        model=spec.model,
+        adapter=Adapter.OPENAI if provider is None or spec.speaks_openai else provider.adapter,
+        base_url=spec.base_url,
+        token_key=spec.token_key,
+        requests_per_minute=spec.requests_per_minute,
+        tokens_per_minute=spec.tokens_per_minute,
+        max_concurrency=spec.max_concurrency,
+        max_tokens=spec.max_tokens,
+        temperature=spec.temperature,
+        headers=spec.headers,
+        is_named_endpoint=spec.speaks_openai,
+    )
+
+
+def has_chat_models(spec: ChatModelSpec) -> bool:
+    """Whether docmill can talk to the chat models of ``spec``'s provider."""
+    return spec.provider == "anthropic" or model_of_chat(spec).adapter in (Adapter.OPENAI, Adapter.GOOGLE)

@@ -105,8 +105,8 @@ class RawStrategy(RawSection):
     embedding_batch_size: int | None = _key("Chunks in one embedding request.", 50, ge=1, le=2048)
     max_embedding_concurrency: Count | None = _key("Embedding requests at once, over all workers.")
     chat_model: Text | None = _key("A reference to the model that writes the summaries.")
-    semantic_prompt: Text | None = _key("The prompt for one summary.")
-    ast_context: bool | None = _key("Give the prompt the chunk's place in its source code.", False)
+    semantic_prompt: Text | None = _key("The prompt for one summary; docmill's own when absent.")
+    ast_context: bool | None = _key("Tell the model where in its document the chunk stands.", False)
     k1: float | None = _key("BM25's term frequency saturation.", 1.5, gt=0, le=1000)
     b: float | None = _key("BM25's length normalisation.", 0.75, ge=0, le=1)
 

@@ -1,19 +1,19 @@
 """Builds a knowledge base's strategies from what its YAML says."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from docmill.config.prefixes import NO_PREFIXES, prefixes_of
 from docmill.config.problems import Problems
-from docmill.config.providers import AUTO, AUTO_MODELS, LOCAL, REMOTE_DIMENSIONS, ModelSpec, local_model
+from docmill.config.providers import AUTO, AUTO_MODELS, LOCAL, REMOTE_DIMENSIONS, ModelSpec, chat_spec_of, local_model
 from docmill.config.references import References
 from docmill.config.roots import merge_roots, resolve_roots
 from docmill.config.schema import KEYS_WITHOUT_MEANING, RawChunking, RawStrategy
 from docmill.config.wording import listed
 from docmill.config.yaml_source import YamlPath
-from docmill.domain.knowledge_bases import Chunking, EmbeddingModelSpec, Similarity, StrategyKind, StrategySpec
+from docmill.domain.knowledge_bases import ChatModelSpec, Chunking, EmbeddingModelSpec, Similarity, StrategyKind, StrategySpec
+from docmill.domain.semantic_prompt import PLACEHOLDERS, placeholders_in
 
 DEFAULT_EMBEDDING_THRESHOLD: Final = 0.5
 DEFAULT_BM25_THRESHOLD: Final = 0.0
@@ -22,9 +22,6 @@ DEFAULT_CHUNK_SIZE: Final = 1500
 DEFAULT_CODE_CHUNK_SIZE: Final = 4000
 DEFAULT_CHUNK_OVERLAP: Final = 75
 DEFAULT_BATCH_SIZE: Final = 50
-
-PROMPT_PLACEHOLDERS: Final = ("path", "basename", "chunk_index", "content", "ast_context")
-_PLACEHOLDER: Final = re.compile(r"\$\{\s*([^}]*?)\s*\}")
 
 
 def build_strategies(
@@ -74,8 +71,7 @@ class _Builder:
         embedding = None if kind is StrategyKind.BM25 else self._embedding(raw, kind, path)
         if kind is not StrategyKind.BM25 and embedding is None:
             return None
-        if kind is StrategyKind.SEMANTIC_EMBEDDINGS:
-            self._check_semantic(raw, path)
+        chat_model = self._semantic(raw, path) if kind is StrategyKind.SEMANTIC_EMBEDDINGS else None
         return StrategySpec(
             name=raw.name if raw.name is not None else kind.value,
             kind=kind,
@@ -86,8 +82,8 @@ class _Builder:
             respect_vcs=raw.respect_vcs,
             embedding=embedding,
             similarity=raw.similarity_metric or Similarity.COSINE,
-            chat_model=raw.chat_model if kind is StrategyKind.SEMANTIC_EMBEDDINGS else None,
-            semantic_prompt=raw.semantic_prompt if kind is StrategyKind.SEMANTIC_EMBEDDINGS else None,
+            chat_model=chat_model,
+            semantic_prompt=_prompt_of(raw) if kind is StrategyKind.SEMANTIC_EMBEDDINGS else None,
             ast_context=bool(raw.ast_context) and kind is StrategyKind.SEMANTIC_EMBEDDINGS,
             k1=1.5 if raw.k1 is None else raw.k1,
             b=0.75 if raw.b is None else raw.b,
@@ -152,6 +148,8 @@ class _Builder:
             query_prefix=prefixes.query,
             passage_prefix=prefixes.passage,
             speaks_openai=model.is_named_endpoint,
+            requests_per_minute=model.requests_per_minute,
+            tokens_per_minute=model.tokens_per_minute,
         )
 
     def _chosen(self, raw: RawStrategy, path: YamlPath) -> str | None:
@@ -176,28 +174,42 @@ class _Builder:
             self.problems.error(path, f"needs `vector_dimensions`, the length of the vectors of `{model.name}`")
         return dimensions
 
-    def _check_semantic(self, raw: RawStrategy, path: YamlPath) -> None:
-        self._check_chat_model(raw, path)
-        for placeholder in _PLACEHOLDER.findall(raw.semantic_prompt or ""):
-            if placeholder not in PROMPT_PLACEHOLDERS:
-                known = listed(f"${{{name}}}" for name in PROMPT_PLACEHOLDERS)
-                self.problems.warn((*path, "semantic_prompt"), f"nothing is put in for `${{{placeholder}}}`; known are {known}")
-        if raw.ast_context and not (raw.chunking and raw.chunking.code_aware):
-            self.problems.warn((*path, "ast_context"), "has an effect only with `chunking.code_aware: true`")
-
-    def _check_chat_model(self, raw: RawStrategy, path: YamlPath) -> None:
+    def _semantic(self, raw: RawStrategy, path: YamlPath) -> ChatModelSpec | None:
+        """The chat model; what cannot be meant is reported."""
+        template = _prompt_of(raw)
+        if template is not None:
+            self._check_prompt(template, bool(raw.ast_context), path)
         at = (*path, "chat_model")
         if raw.chat_model and raw.chat_model.strip():
-            check_chat_model(raw.chat_model, at, self.references, self.problems)
-        elif not self.problems.is_wrong(at):
+            model = check_chat_model(raw.chat_model, at, self.references, self.problems)
+            return None if model is None else chat_spec_of(model, max_concurrency=raw.max_embedding_concurrency)
+        if not self.problems.is_wrong(at):
             self.problems.error(path if raw.chat_model is None else at, "`semantic-embeddings` needs a `chat_model`")
+        return None
+
+    def _check_prompt(self, template: str, ast_context: bool, path: YamlPath) -> None:
+        placeholders = placeholders_in(template)
+        for placeholder in placeholders:
+            if placeholder not in PLACEHOLDERS:
+                known = listed(f"${{{name}}}" for name in PLACEHOLDERS)
+                self.problems.warn((*path, "semantic_prompt"), f"nothing is put in for `${{{placeholder}}}`; known are {known}")
+        if "content" not in placeholders:
+            self.problems.warn((*path, "semantic_prompt"), "the model is not shown the chunk: nothing in it says `${content}`")
+        if ast_context and "ast_context" not in placeholders:
+            self.problems.warn((*path, "ast_context"), "has no effect: nothing in `semantic_prompt` says `${ast_context}`")
 
 
-def check_chat_model(reference: str, path: YamlPath, references: References, problems: Problems) -> None:
-    """Reports a reference that is not to a model that writes or scores text."""
+def _prompt_of(raw: RawStrategy) -> str | None:
+    return raw.semantic_prompt if raw.semantic_prompt and raw.semantic_prompt.strip() else None
+
+
+def check_chat_model(reference: str, path: YamlPath, references: References, problems: Problems) -> ModelSpec | None:
+    """What ``reference`` stands for; None where that is no model that writes or scores text, which is then reported."""
     model = references.resolve(reference, path)
     if model is not None and model.provider == LOCAL:
         problems.error(path, f"`{model.name}` makes vectors; it cannot write or score text")
+        return None
+    return model
 
 
 def checked_roots(docs: list[str] | None, path: YamlPath, base_folder: Path, problems: Problems) -> tuple[str, ...]:

@@ -30,15 +30,18 @@ DocmillError
  ├── DocumentDeadlineExceeded      document.deadline           one document took too long
  └── ProviderError                 provider.error              exit 3
       ├── ProviderRateLimited      provider.rate_limited
+      │    └── ProviderLeftAlone   provider.left_alone         not called: it asked to be called later
       ├── ProviderTransient        provider.transient
       ├── TextRefused              provider.text_refused       one text is refused, others are taken
-      └── ProviderPermanent        provider.permanent
+      ├── ProviderPermanent        provider.permanent
+      │    └── RunBudgetSpent      provider.budget_spent       the run has spent the tokens that it may
+      └── CallCancelled            provider.cancelled          nobody waits for the answer any more
 
 ``code`` is the same in the CLI, in HTTP problem documents, in logs and in the reference. A message says what happened, to which
 file or setting, and what to do.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import IntEnum, StrEnum
 from typing import ClassVar
 
@@ -284,6 +287,12 @@ class ProviderRateLimited(ProviderError):
         self.retry_after_seconds = retry_after_seconds
 
 
+class ProviderLeftAlone(ProviderRateLimited):
+    """The provider was not called, since it has asked to be called later; ``retry_after_seconds`` is when."""
+
+    code = "provider.left_alone"
+
+
 class ProviderTransient(ProviderError):
     """The provider failed in a way that may pass.
 
@@ -303,19 +312,33 @@ class TextRefused(ProviderError):
 
     Attributes:
         place: of the text among those that were given, from 0.
+        made: vectors of the first texts, all of them before ``place``, which are paid for and need not be asked for again.
     """
 
     code = "provider.text_refused"
 
-    def __init__(self, message: str, place: int) -> None:
+    def __init__(self, message: str, place: int, made: Sequence[Sequence[float]] = ()) -> None:
         super().__init__(message)
         self.place = place
+        self.made = made
 
 
 class ProviderPermanent(ProviderError):
     """The provider refuses, and would refuse again."""
 
     code = "provider.permanent"
+
+
+class RunBudgetSpent(ProviderPermanent):
+    """The run has spent as many tokens as ``max_tokens_per_run`` lets it."""
+
+    code = "provider.budget_spent"
+
+
+class CallCancelled(ProviderError):
+    """The call was ended, or not begun, since the process stops or the work was cancelled; it says nothing of the provider."""
+
+    code = "provider.cancelled"
 
 
 def error_kinds() -> Iterator[type[DocmillError]]:

@@ -1,12 +1,30 @@
 """Models: embedding, chat and reranking."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from docmill.domain.chunks import Vector
 
 #: A JSON Schema, of an object in which every property is required and no other is allowed: what every provider takes.
 JsonSchema = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """For whom a model is called; a provider's gate shares its requests among knowledge bases, and counts for runs.
+
+    Attributes:
+        knowledge_base: whose documents or queries they are.
+        run_id: the run that they serve; "" for a query or a live change.
+        max_run_tokens: what the run may spend; None is unbounded.
+        is_query: somebody waits for the answer.
+    """
+
+    knowledge_base: str
+    run_id: str = ""
+    max_run_tokens: int | None = None
+    is_query: bool = False
 
 
 class EmbeddingModel(Protocol):
@@ -40,6 +58,10 @@ class EmbeddingModel(Protocol):
 
     def embed_query(self, text: str) -> Vector:
         """The vector to search with for ``text``; raises as ``embed_passages``."""
+        ...
+
+    def on_behalf_of(self, caller: Caller) -> "EmbeddingModel":
+        """The same model, called for ``caller``; itself where that makes no difference, as for a model that runs inside docmill."""
         ...
 
 
@@ -91,6 +113,10 @@ class ChatModel(Protocol):
         """The same answer while it is written; the request fails, if it does, while its pieces are awaited."""
         ...
 
+    def on_behalf_of(self, caller: Caller) -> "ChatModel":
+        """The same model, called for ``caller``."""
+        ...
+
 
 class RerankModel(Protocol):
     """Scores passages for a query."""
@@ -102,4 +128,8 @@ class RerankModel(Protocol):
 
     def score(self, query: str, passages: Sequence[str], *, criteria: str | None) -> list[float | None]:
         """A score in 0..1 for each passage, in order; None for what the model left out. Raises as ``embed_passages``."""
+        ...
+
+    def on_behalf_of(self, caller: Caller) -> "RerankModel":
+        """The same model, called for ``caller``."""
         ...

@@ -91,6 +91,13 @@ class VectorStoreContract(ChunkStoreContract):
         assert store.vectors_of(index, []) == {}
         assert store.vectors_of(index, [text_hash_of("one")]) == {}
 
+    def test_what_was_indexed_is_given_for_known_text_hashes_alone(self, store: VectorStore, index: str) -> None:
+        summary = chunk("a", text="def pay(): ...", indexed_text="How a bill is paid.", text_hash="of a prompt")
+        self.put(store, index, summary, chunk("b", text="two", indexed_text="Title > B\n\ntwo"))
+        found = store.indexed_texts_of(index, [text_hash_of("two"), text_hash_of("three"), "of a prompt", "of a prompt"])
+        assert found == {"of a prompt": "How a bill is paid.", text_hash_of("two"): "Title > B\n\ntwo"}
+        assert store.indexed_texts_of(index, []) == {}
+
     def test_a_text_that_many_chunks_share_hides_no_other(self, store: VectorStore, index: str) -> None:
         self.put(
             store,
@@ -100,3 +107,4 @@ class VectorStoreContract(ChunkStoreContract):
         )
         wanted = [text_hash_of("shared"), *(text_hash_of(f"own {number}") for number in range(300))]
         assert set(store.vectors_of(index, wanted)) == set(wanted)
+        assert set(store.indexed_texts_of(index, wanted)) == set(wanted)

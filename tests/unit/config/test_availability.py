@@ -36,26 +36,27 @@ def test_reranking_and_answers_are_left_out_and_the_knowledge_base_works(tmp_pat
     require_available(kb)
 
 
-def test_a_semantic_strategy_is_refused_when_it_is_needed(tmp_path: Path) -> None:
-    strategy = "{type: semantic-embeddings, embedding_model: local/wordllama-256, chat_model: openai/x}"
+@pytest.mark.parametrize("model", ["openai/x", "anthropic/x", "google/x", "acme/x", "dmr/x"])
+def test_a_semantic_strategy_is_available(tmp_path: Path, model: str) -> None:
+    entries = 'providers: {acme: {base_url: "http://127.0.0.1:1/v1"}}\n'
+    strategy = f"{{type: semantic-embeddings, embedding_model: local/wordllama-256, chat_model: {model}}}"
+    assert parts(tmp_path, knowledge_base(strategy, entries)) == []
+
+
+@pytest.mark.parametrize("model", ["amazon-bedrock/x", "cohere/x", "voyage/x"])
+def test_a_semantic_strategy_is_refused_whose_chat_model_nothing_can_talk_to(tmp_path: Path, model: str) -> None:
+    strategy = f"{{type: semantic-embeddings, embedding_model: local/wordllama-256, chat_model: {model}}}"
     (kb,) = load(tmp_path, knowledge_base(strategy)).knowledge_bases
-    with pytest.raises(NotAvailable, match=r"^rag\.notes\.strategies\[0\]\.type: `semantic-embeddings` is not available yet"):
+    with pytest.raises(NotAvailable, match=r"^rag\.notes\.strategies\[0\]\.chat_model: the provider `.*` is not available for chat models"):
         require_available(kb)
 
 
-def test_limits_that_are_not_kept_yet_are_named_and_the_knowledge_base_works(tmp_path: Path) -> None:
-    models = "models: {m: {provider: openai, model: x, requests_per_minute: 5, tokens_per_minute: 9}}\n"
+def test_limits_of_providers_and_runs_are_kept(tmp_path: Path) -> None:
+    models = "models: {m: {provider: openai, model: x, requests_per_minute: 5, tokens_per_minute: 9, price: 2}}\n"
     strategy = (
         "{type: chunked-embeddings, embedding_model: m, vector_dimensions: 8, max_embedding_concurrency: 1, max_indexing_concurrency: 2}"
     )
-    text = models + knowledge_base(strategy, "    max_tokens_per_run: 1000\n")
-    assert parts(tmp_path, text) == [
-        ("models.m.requests_per_minute", False),
-        ("models.m.tokens_per_minute", False),
-        ("rag.notes.strategies[0].max_embedding_concurrency", False),
-        ("rag.notes.strategies[0].max_indexing_concurrency", False),
-        ("rag.notes.max_tokens_per_run", False),
-    ]
+    assert parts(tmp_path, models + knowledge_base(strategy, "    max_tokens_per_run: 1000\n")) == []
 
 
 def test_code_aware_chunking_is_named_and_the_knowledge_base_works(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from support.configuration_files import knowledge_base, load
 FULL = """
 models:
   embedder: {provider: acme, model: e-1, token_key: OTHER_KEY, requests_per_minute: 60, price: 0.1}
+  writer: {provider: openai, model: gpt}
+  brief_writer: {provider: openai, model: gpt, max_tokens: 90, temperature: 0.1}
   unused: {provider: openai, model: x}
 providers:
   acme: {base_url: "https://llm.acme.example/v1?api-key=hidden", token_key: ACME_KEY}
@@ -34,9 +36,10 @@ rag:
         chat_model: openai/gpt
         ast_context: true
         semantic_prompt: "a\\nb"
+      - {type: semantic-embeddings, name: brief, embedding_model: auto, vector_dimensions: 1536, chat_model: brief_writer}
       - {type: bm25, k1: 2, b: 0.1, threshold: 1, limit: 7, respect_vcs: true, max_indexing_concurrency: 4, chunking: {code_aware: true}}
     results:
-      fusion: {strategy: weighted, weights: {chunked-embeddings: 1, inline: 2, semantic-embeddings: 0.5, bm25: 0}}
+      fusion: {strategy: weighted, weights: {chunked-embeddings: 1, inline: 2, semantic-embeddings: 0.5, brief: 1, bm25: 0}}
       reranking: {model: anthropic/claude, top_k: 3, threshold: 0.1, criteria: New first.}
       deduplicate: false
       include_score: true

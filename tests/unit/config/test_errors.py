@@ -292,8 +292,9 @@ def test_a_warning_says_what_has_no_effect(tmp_path: Path) -> None:
     strategy = f"{{type: semantic-embeddings, {model}, ast_context: true, semantic_prompt: '${{contnt}}'}}"
     configuration = load(tmp_path, knowledge_base(strategy, "    results: {fusion: {weights: {semantic-embeddings: 1}}}\n"))
     assert [warning.split(": ", 1)[1] for warning in configuration.warnings] == [
-        "rag.notes.strategies[0].ast_context: has an effect only with `chunking.code_aware: true`",
+        "rag.notes.strategies[0].ast_context: has no effect: nothing in `semantic_prompt` says `${ast_context}`",
         "rag.notes.strategies[0].semantic_prompt: nothing is put in for `${contnt}`; known are `${path}`, `${basename}`, `${chunk_index}`, "
         "`${content}`, `${ast_context}`",
+        "rag.notes.strategies[0].semantic_prompt: the model is not shown the chunk: nothing in it says `${content}`",
         "rag.notes.results.fusion.weights: has an effect only with `strategy: weighted`, not with `rrf`",
     ]

@@ -1,12 +1,15 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from docmill.config import Adapter, configuration_for_folder, find_configuration, load_configuration
 from docmill.config.loading import name_for_folder
+from docmill.config.providers import model_of_chat
 from docmill.domain.errors import ConfigurationError, ConfigurationNotFound, ExitCode
 from docmill.domain.knowledge_bases import (
     Answering,
+    ChatModelSpec,
     Chunking,
     EmbeddingModelSpec,
     Fusion,
@@ -167,11 +170,48 @@ def test_a_semantic_strategy_is_read_whole(tmp_path: Path) -> None:
             threshold=0.5,
             chunking=Chunking(4000, 75, code_aware=True),
             embedding=OPENAI_SMALL,
-            chat_model="openai/gpt-4o-mini",
+            chat_model=ChatModelSpec("openai", "gpt-4o-mini", token_key="OPENAI_API_KEY"),
             semantic_prompt="Say what ${content} in ${basename} does. ${ast_context}",
             ast_context=True,
         ),
     )
+    assert configuration.warnings == ()
+
+
+def test_what_the_entry_of_a_chat_model_says_is_kept_with_its_strategy(tmp_path: Path) -> None:
+    configuration = load(
+        tmp_path,
+        """
+providers: {acme: {base_url: "http://127.0.0.1:1/v1", token_key: ACME_KEY, headers: {x-team: docs}}}
+models: {writer: {provider: acme, model: w-1, max_tokens: 900, temperature: 0.2, requests_per_minute: 60, tokens_per_minute: 9000}}
+"""
+        + knowledge_base(
+            "{type: semantic-embeddings, embedding_model: local/wordllama-256, chat_model: writer, max_embedding_concurrency: 2}"
+        ),
+    )
+    (strategy,) = configuration.knowledge_bases[0].strategies
+    assert strategy.chat_model == ChatModelSpec(
+        "acme",
+        "w-1",
+        base_url="http://127.0.0.1:1/v1",
+        token_key="ACME_KEY",
+        max_concurrency=2,
+        max_tokens=900,
+        temperature=0.2,
+        headers=(("x-team", "docs"),),
+        speaks_openai=True,
+        requests_per_minute=60,
+        tokens_per_minute=9000,
+    )
+    again = model_of_chat(strategy.chat_model)
+    assert again == replace(configuration.models["writer"], reference="acme/w-1", max_concurrency=2)
+
+
+@pytest.mark.parametrize("prompt", ["''", "' '", "null"])
+def test_an_empty_prompt_is_none(tmp_path: Path, prompt: str) -> None:
+    strategy = f"{{type: semantic-embeddings, embedding_model: local/wordllama-256, chat_model: openai/x, semantic_prompt: {prompt}}}"
+    configuration = load(tmp_path, knowledge_base(strategy))
+    assert configuration.knowledge_bases[0].strategies[0].semantic_prompt is None
     assert configuration.warnings == ()
 
 

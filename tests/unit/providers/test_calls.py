@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from docmill.adapters.providers.calls import CallFailed, Calls, read_bounded
+from docmill.adapters.providers.calls import CallFailed, CallLeft, Calls, read_bounded
+from docmill.adapters.providers.cancellation import Cancellation
 
 
 async def answer() -> int:
@@ -22,7 +23,11 @@ async def never() -> int:
 def calls() -> Iterator[Calls]:
     made = Calls(timeout_seconds=60.0)
     yield made
-    made.close()
+    made.close(nothing)
+
+
+async def nothing() -> None:
+    pass
 
 
 def test_a_call_returns_what_it_returns_to_any_thread(calls: Calls) -> None:
@@ -34,7 +39,7 @@ def test_a_call_that_takes_too_long_fails() -> None:
     calls = Calls(timeout_seconds=0.01)
     with pytest.raises(CallFailed, match=r"did not answer in time \(0\.01 s\)"):
         calls.wait_for(never)
-    calls.close()
+    calls.close(nothing)
 
 
 def test_closing_ends_what_is_under_way_and_takes_no_more(calls: Calls) -> None:
@@ -47,12 +52,54 @@ def test_closing_ends_what_is_under_way_and_takes_no_more(calls: Calls) -> None:
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(calls.wait_for, begin)
         assert begun.wait(20)
-        calls.close()
-        with pytest.raises(CallFailed, match="was left"):
+        calls.close(nothing)
+        with pytest.raises(CallLeft, match="was left"):
             waiting.result(20)
-    with pytest.raises(CallFailed, match="was not called"):
+    with pytest.raises(CallLeft, match="was not called"):
         calls.wait_for(answer)
-    calls.close()
+    calls.close(nothing)
+
+
+def test_what_is_done_last_is_done_when_every_call_has_ended(calls: Calls) -> None:
+    ended = []
+
+    async def noting() -> None:
+        try:
+            begun.set()
+            await never()
+        finally:
+            ended.append("call")
+
+    async def last() -> None:
+        ended.append("last")
+
+    begun = threading.Event()
+    call = calls.start(noting)
+    assert begun.wait(20)
+    calls.close(last)
+    calls.close(last)
+    assert call.cancelled()
+    assert ended == ["call", "last"]
+
+
+def test_a_call_is_ended_from_another_thread_whether_it_has_begun_or_not(calls: Calls) -> None:
+    begun = threading.Event()
+
+    async def begin() -> int:
+        begun.set()
+        return await never()
+
+    under_way, before = Cancellation(), Cancellation()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(calls.wait_for, begin, under_way)
+        assert begun.wait(20)
+        under_way.cancel()
+        with pytest.raises(CallLeft, match="nobody waits"):
+            waiting.result(20)
+    before.cancel()
+    with pytest.raises(CallLeft, match="nobody waits"):
+        calls.wait_for(never, before)
+    assert calls.wait_for(answer) == 5
 
 
 def test_an_answer_without_end_is_not_read_on(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from docmill.adapters.providers.catalog import embedding_model_for
+from docmill.adapters.providers.catalog import embedding_model_for, local_model_for
 from docmill.config.providers import LOCAL_MODELS, Adapter, adapter_for
 from docmill.domain.errors import ConfigurationError, NotAvailable
 from docmill.domain.knowledge_bases import EmbeddingModelSpec
@@ -96,3 +96,8 @@ def test_no_adapter_is_imported_before_it_is_wanted() -> None:
     libraries = ("openai", "httpx", "onnxruntime", "tokenizers")
     code = f"import sys, docmill.adapters.providers.catalog; print([n for n in {libraries} if n in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_a_process_that_has_no_gate_makes_only_local_models() -> None:
+    with pytest.raises(ConfigurationError, match="there is no such local model"):
+        local_model_for(EmbeddingModelSpec("openai", "wordllama-256", dimensions=256), threads=1)

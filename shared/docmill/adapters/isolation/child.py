@@ -9,7 +9,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from docmill.adapters.isolation.wire import OUT_OF_MEMORY_EXIT, FrameReader, Message, frame
-from docmill.adapters.providers.catalog import embedding_model_for
+from docmill.adapters.providers.catalog import local_model_for
 from docmill.chunking import chunk
 from docmill.documents.loading import load
 from docmill.domain.documents import LoadedDocument
@@ -85,5 +85,5 @@ class _Work:
 
     def _model(self, specification: EmbeddingModelSpec) -> EmbeddingModel:
         if specification not in self._models:
-            self._models[specification] = embedding_model_for(specification, threads=self._threads, credentials={})
+            self._models[specification] = local_model_for(specification, self._threads)
         return self._models[specification]

@@ -16,7 +16,7 @@ from docmill.domain.documents import LoadedDocument
 from docmill.domain.errors import ServiceDown
 from docmill.domain.knowledge_bases import Chunking, EmbeddingModelSpec
 from docmill.ports.isolation import Alone, Crashed
-from docmill.ports.models import EmbeddingModel
+from docmill.ports.models import Caller, EmbeddingModel
 
 _DOCUMENT: Final = TypeAdapter(LoadedDocument)
 _CHUNKS: Final = TypeAdapter(list[Chunk])
@@ -180,3 +180,7 @@ class _ModelInChild:
     def embed_query(self, text: str) -> Vector:
         """See ``EmbeddingModel.embed_query``."""
         return self._model.embed_query(text)
+
+    def on_behalf_of(self, caller: Caller) -> "_ModelInChild":
+        """See ``EmbeddingModel.on_behalf_of``: it is a model that runs inside docmill."""
+        return self

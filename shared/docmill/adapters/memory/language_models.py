@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from docmill.domain.errors import ProviderError
-from docmill.ports.models import JsonSchema
+from docmill.ports.models import Caller, JsonSchema
 
 
 class ScriptedChatModel:
@@ -37,6 +37,10 @@ class ScriptedChatModel:
     def stream(self, prompt: str, *, max_tokens: int, system: str | None = None) -> "ScriptedStream":
         """See ``ChatModel.stream``; word by word."""
         return ScriptedStream(lambda: self.complete(prompt, max_tokens=max_tokens, system=system))
+
+    def on_behalf_of(self, caller: Caller) -> "ScriptedChatModel":
+        """See ``ChatModel.on_behalf_of``."""
+        return self
 
 
 class ScriptedStream:
@@ -93,3 +97,7 @@ class WordOverlapRerankModel:
             raise self._failure
         words = set(query.lower().split())
         return [len(words & set(passage.lower().split())) / len(words) if words else None for passage in passages]
+
+    def on_behalf_of(self, caller: Caller) -> "WordOverlapRerankModel":
+        """See ``RerankModel.on_behalf_of``."""
+        return self

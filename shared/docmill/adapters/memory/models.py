@@ -8,6 +8,7 @@ import numpy as np
 
 from docmill.adapters.providers.texts import well_formed
 from docmill.domain.chunks import Vector
+from docmill.ports.models import Caller
 
 
 class HashEmbeddingModel:
@@ -45,6 +46,10 @@ class HashEmbeddingModel:
         """See ``EmbeddingModel``."""
         self._count(1)
         return hash_vector(text, self._dimensions)
+
+    def on_behalf_of(self, caller: Caller) -> "HashEmbeddingModel":
+        """See ``EmbeddingModel``."""
+        return self
 
     def _count(self, texts: int) -> None:
         with self._lock:

@@ -188,6 +188,11 @@ class MemoryVectorStore(_MemoryChunkStore):
         wanted = set(text_hashes)
         return {r.text_hash: r.vector for r in self._seen(index) if r.text_hash in wanted and r.vector is not None}
 
+    def indexed_texts_of(self, index: str, text_hashes: Sequence[str]) -> Mapping[str, str]:
+        """See the port."""
+        wanted = set(text_hashes)
+        return {record.text_hash: record.indexed_text for record in self._seen(index) if record.text_hash in wanted}
+
     def _check(self, index: str, found: _Index, record: ChunkRecord) -> None:
         if record.vector is None:
             raise StoreRejected(f"{record.chunk_id} has no vector")

@@ -9,7 +9,6 @@ from typing import Final
 from docmill.adapters.providers.chat_api import ChatRequest, Written, objects, text_of
 from docmill.adapters.providers.texts import well_formed
 
-ANTHROPIC_BASE_URL: Final = "https://api.anthropic.com"
 _VERSION: Final = "2023-06-01"
 
 _REFUSED: Final = "refusal"

@@ -1,6 +1,7 @@
 """HTTP calls that end in time: each has one limit from its start to the last byte of its answer, and ends at once when it is told to."""
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from concurrent.futures import CancelledError, Future
@@ -10,14 +11,21 @@ from typing import Any, Final, TypeVar
 
 import httpx
 
+from docmill.adapters.providers.cancellation import Cancellation
+
 Result = TypeVar("Result")
 
 #: More than the largest embedding request can bring: 2,048 vectors of 4,096 numbers, written out.
 MAX_ANSWER_BYTES: Final = 256 * 2**20
+_GOODBYE_SECONDS: Final = 0.5
 
 
 class CallFailed(Exception):
     """A call that brought no answer; its text says why, after the provider's name."""
+
+
+class CallLeft(CallFailed):
+    """A call that was ended from here, or not begun; it says nothing of the provider."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,36 +51,41 @@ class Calls:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
+        self._last: Callable[[], Coroutine[Any, Any, object]] = _nothing
 
     def start(self, call: Callable[[], Coroutine[Any, Any, Result]]) -> Future[Result]:
         """Begins ``call``; cancelling the future ends it, or keeps it from beginning.
 
         Raises:
-            CallFailed: ``close`` was called; the future has it when the call does not end in time. ``close`` cancels the future.
+            CallLeft: ``close`` was called, which also cancels the future. The future has ``CallFailed`` when the call does not end in time.
         """
         with self._lock:
             if self._closed:
-                raise CallFailed("was not called: docmill is stopping")
+                raise CallLeft("was not called: docmill is stopping")
             return asyncio.run_coroutine_threadsafe(self._bounded(call), self._running_loop())
 
-    def wait_for(self, call: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
-        """What ``call`` returns.
+    def wait_for(self, call: Callable[[], Coroutine[Any, Any, Result]], cancellation: Cancellation | None = None) -> Result:
+        """What ``call`` returns; ``cancellation`` ends it.
 
         Raises:
-            CallFailed: it did not end in time, or was ended by ``close``.
+            CallLeft: it was ended by ``close`` or ``cancellation``.
+            CallFailed: it did not end in time.
         """
         future = self.start(call)
         try:
+            if cancellation is not None:
+                cancellation.ends(future)
             return future.result()
         except CancelledError:
-            raise CallFailed("was left: docmill is stopping") from None
+            raise CallLeft("was left: nobody waits for its answer any more") from None
         finally:
             future.cancel()  # of no effect unless the caller was interrupted
 
-    def close(self) -> None:
-        """Ends the calls under way and the thread; of no effect the second time."""
+    def close(self, last: Callable[[], Coroutine[Any, Any, object]]) -> None:
+        """Ends the calls under way, then does ``last`` if there ever was a call, and ends the thread; of no effect the second time."""
         with self._lock:
             self._closed = True
+            self._last = last
             loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
         if loop is not None and thread is not None:
             loop.call_soon_threadsafe(loop.stop)
@@ -88,9 +101,23 @@ class Calls:
     def _running_loop(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=_run, args=(self._loop,), name="docmill-http", daemon=True)
+            self._thread = threading.Thread(target=self._run, args=(self._loop,), name="docmill-http", daemon=True)
             self._thread.start()
         return self._loop
+
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
+        asyncio.set_event_loop(loop)
+        try:
+            loop.run_forever()
+            under_way = asyncio.all_tasks(loop)
+            for task in under_way:
+                task.cancel()
+            loop.run_until_complete(asyncio.gather(*under_way, return_exceptions=True))
+            with contextlib.suppress(TimeoutError):  # a peer that does not say goodbye is not waited for
+                loop.run_until_complete(asyncio.wait_for(self._last(), _GOODBYE_SECONDS))
+            loop.run_until_complete(loop.shutdown_asyncgens())
+        finally:
+            loop.close()
 
 
 class JsonPoster:
@@ -102,19 +129,17 @@ class JsonPoster:
         self._headers = headers
         self._client: httpx.AsyncClient | None = None
 
-    def post(self, url: str, body: object) -> Answer:
+    def post(self, url: str, body: object, cancellation: Cancellation | None = None) -> Answer:
         """The answer to ``body`` at ``url``, whatever its status; redirects are not followed, since they would take the key along.
 
         Raises:
-            CallFailed: there was no answer, or not all of it.
+            CallFailed: there was no answer, or not all of it; ``CallLeft`` where it was ended from here.
         """
-        return self._calls.wait_for(lambda: self._post(url, body))
+        return self._calls.wait_for(lambda: self._post(url, body), cancellation)
 
     def close(self) -> None:
-        """Ends the connections; before ``Calls.close``."""
-        client, self._client = self._client, None
-        if client is not None:
-            self._calls.wait_for(client.aclose)
+        """Ends the calls under way and the connections; the ``Calls`` are closed with them."""
+        self._calls.close(self._end_connections)
 
     @asynccontextmanager
     async def answered(self, url: str, body: object) -> AsyncIterator[httpx.Response]:
@@ -131,6 +156,10 @@ class JsonPoster:
         except httpx.HTTPError as error:
             raise CallFailed(f"cannot be reached: {str(error) or type(error).__name__}") from error
 
+    async def _end_connections(self) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+
     async def _post(self, url: str, body: object) -> Answer:
         async with self.answered(url, body) as response:
             return Answer(response.status_code, dict(response.headers), await read_bounded(response.aiter_bytes()))
@@ -146,14 +175,5 @@ async def read_bounded(chunks: AsyncIterator[bytes]) -> bytes:
     return bytes(body)
 
 
-def _run(loop: asyncio.AbstractEventLoop) -> None:
-    asyncio.set_event_loop(loop)
-    try:
-        loop.run_forever()
-        under_way = asyncio.all_tasks(loop)
-        for task in under_way:
-            task.cancel()
-        loop.run_until_complete(asyncio.gather(*under_way, return_exceptions=True))
-        loop.run_until_complete(loop.shutdown_asyncgens())
-    finally:
-        loop.close()
+async def _nothing() -> None:
+    """What is done last where nothing is to be done."""

@@ -8,8 +8,6 @@ from docmill.adapters.providers.answered_vectors import field_of, in_order
 from docmill.adapters.providers.endpoints import PlainDialect
 from docmill.adapters.providers.remote import Purpose
 
-BASE_URL: Final = "https://api.cohere.com"
-
 _INPUT_TYPES: Final = {Purpose.QUERY: "search_query", Purpose.PASSAGE: "search_document"}
 #: The models that can shorten their vectors.
 _SHORTENING: Final = "embed-v4"

@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 
 from docmill.adapters.providers import cohere, gemini, ollama, voyage
-from docmill.adapters.providers.endpoints import Access, Dialect, JsonEndpoint
+from docmill.adapters.providers.access import Access
+from docmill.adapters.providers.endpoints import Dialect, JsonEndpoint
 from docmill.adapters.providers.openai_compatible import OpenAiEmbeddingModel
+from docmill.adapters.providers.permits import PermitsOf, alone
+from docmill.adapters.providers.places import base_url_of, permits_for
 from docmill.adapters.providers.remote import RemoteEmbeddingModel
-from docmill.config.providers import PROVIDERS, Adapter
+from docmill.config.providers import Adapter
 from docmill.domain.knowledge_bases import EmbeddingModelSpec
 
 
@@ -18,6 +21,7 @@ def remote_model(
     api_key: str | None,
     headers: Mapping[str, str],
     timeout_seconds: float = 60.0,
+    permits_of: PermitsOf = alone,
 ) -> RemoteEmbeddingModel:
     """The remote embedding model that ``spec`` describes; connects to nothing yet.
 
@@ -28,24 +32,28 @@ def remote_model(
         api_key: None sends none.
         headers: more headers of every request.
         timeout_seconds: of one request, from its start to the last byte of its answer.
+        permits_of: makes its permits.
     """
     if adapter is Adapter.OPENAI:
-        return OpenAiEmbeddingModel(spec, dimensions=dimensions, api_key=api_key, headers=headers, timeout_seconds=timeout_seconds)
+        return OpenAiEmbeddingModel(
+            spec, dimensions=dimensions, api_key=api_key, headers=headers, timeout_seconds=timeout_seconds, permits_of=permits_of
+        )
     dialect, base_url = _dialect(spec, adapter, dimensions)
     access = Access(base_url, api_key, headers, timeout_seconds)
-    return RemoteEmbeddingModel(spec, JsonEndpoint(spec, dialect, access, dimensions=dimensions), dimensions=dimensions)
+    permits = permits_for(spec, access, permits_of)
+    return RemoteEmbeddingModel(spec, JsonEndpoint(spec, dialect, access, dimensions=dimensions), permits, dimensions=dimensions)
 
 
 def _dialect(spec: EmbeddingModelSpec, adapter: Adapter, dimensions: int) -> tuple[Dialect, str]:
+    base_url = base_url_of(spec)
     match adapter:
         case Adapter.GOOGLE:
-            return gemini.GeminiDialect(spec.model, dimensions), spec.base_url or gemini.BASE_URL
+            return gemini.GeminiDialect(spec.model, dimensions), base_url
         case Adapter.COHERE:
-            return cohere.CohereDialect(spec.model, dimensions), spec.base_url or cohere.BASE_URL
+            return cohere.CohereDialect(spec.model, dimensions), base_url
         case Adapter.VOYAGE:
-            return voyage.VoyageDialect(spec.model, dimensions), spec.base_url or voyage.BASE_URL
+            return voyage.VoyageDialect(spec.model, dimensions), base_url
         case Adapter.OLLAMA:
-            base_url = spec.base_url or PROVIDERS["ollama"].base_url or ""
             return ollama.OllamaDialect(spec.model, dimensions), ollama.base_url_of(base_url)
         case _:
             raise ValueError(f"{adapter} has no API over HTTP")

@@ -5,43 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
-from urllib.parse import urlsplit
 
+from docmill.adapters.providers.access import Access
 from docmill.adapters.providers.answered_vectors import checked
-from docmill.adapters.providers.calls import Answer, CallFailed, Calls, JsonPoster
+from docmill.adapters.providers.calls import Answer, CallFailed, CallLeft, Calls, JsonPoster
+from docmill.adapters.providers.cancellation import Cancellation
 from docmill.adapters.providers.failures import Failure, FailureKind, failure_of, provider_error
+from docmill.adapters.providers.permits import Answered
 from docmill.adapters.providers.remote import Purpose
+from docmill.adapters.providers.usage import tokens_in
 from docmill.domain.chunks import Vector
-from docmill.domain.errors import ProviderError, ProviderPermanent
+from docmill.domain.errors import CallCancelled, ProviderError, ProviderPermanent
 from docmill.domain.knowledge_bases import EmbeddingModelSpec
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """How an endpoint is reached.
-
-    Attributes:
-        api_key: None sends none.
-        headers: more headers of every request, by name, with their values filled in.
-        timeout_seconds: of one call, from its start to the last byte of its answer.
-    """
-
-    base_url: str
-    api_key: str | None = None
-    headers: Mapping[str, str] | None = None
-    timeout_seconds: float = 60.0
-
-    @property
-    def address(self) -> str:
-        """``base_url`` without the name and password that it may hold."""
-        parts = urlsplit(self.base_url)
-        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        """What must be in no message: the key, and header values that are too long to be ordinary words."""
-        long_values = (value for value in (self.headers or {}).values() if len(value) >= 12)
-        return tuple(secret for secret in (self.api_key, *long_values) if secret)
 
 
 class Dialect(Protocol):
@@ -96,26 +71,25 @@ class JsonEndpoint:
         self._provider = f"{spec.name} at {access.address}"
         self._secrets = access.secrets
         credentials = dialect.credentials(access.api_key) if access.api_key else {}
-        self._calls = Calls(timeout_seconds=access.timeout_seconds)
-        self._poster = JsonPoster(self._calls, {**credentials, **(access.headers or {})})
+        self._poster = JsonPoster(Calls(timeout_seconds=access.timeout_seconds), {**credentials, **(access.headers or {})})
 
-    def vectors_of(self, texts: Sequence[str], purpose: Purpose) -> list[Vector]:
+    def vectors_of(self, texts: Sequence[str], purpose: Purpose, cancellation: Cancellation) -> Answered[list[Vector]]:
         """See ``Endpoint``."""
         try:
-            answer = self._poster.post(self._url, self._dialect.request(texts, purpose))
+            answer = self._poster.post(self._url, self._dialect.request(texts, purpose), cancellation)
         except CallFailed as failed:
             raise without_answer(failed, provider=self._provider, secrets=self._secrets) from None
         raise_failure(answer, provider=self._provider, secrets=self._secrets)
         try:
-            embeddings = self._dialect.embeddings(value_of(answer.body), count=len(texts))
-            return self._dialect.finished(checked(embeddings, dimensions=self._dimensions))
+            value = value_of(answer.body)
+            vectors = checked(self._dialect.embeddings(value, count=len(texts)), dimensions=self._dimensions)
+            return Answered(self._dialect.finished(vectors), tokens_in(value))
         except ValueError as error:
             raise unusable(error, provider=self._provider) from error
 
     def close(self) -> None:
         """See ``Endpoint``."""
         self._poster.close()
-        self._calls.close()
 
 
 def raise_failure(answer: Answer, *, provider: str, secrets: tuple[str, ...]) -> None:
@@ -128,6 +102,8 @@ def raise_failure(answer: Answer, *, provider: str, secrets: tuple[str, ...]) ->
 
 def without_answer(failed: CallFailed, *, provider: str, secrets: tuple[str, ...]) -> ProviderError:
     """The error for a call that brought no answer."""
+    if isinstance(failed, CallLeft):
+        return CallCancelled(f"{provider} {failed}")
     return provider_error(Failure(FailureKind.TRANSIENT, str(failed)), provider=provider, secrets=secrets)
 
 

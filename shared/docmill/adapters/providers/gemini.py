@@ -9,8 +9,6 @@ from docmill.adapters.providers.answered_vectors import field_of, in_order, of_l
 from docmill.adapters.providers.remote import Purpose
 from docmill.domain.chunks import Vector
 
-BASE_URL: Final = "https://generativelanguage.googleapis.com/v1beta"
-
 _TASK_TYPES: Final = {Purpose.QUERY: "RETRIEVAL_QUERY", Purpose.PASSAGE: "RETRIEVAL_DOCUMENT"}
 #: From its second generation on a model reads its task in a prefix of the text and refuses, or ignores, ``taskType``.
 _WITH_PREFIXES: Final = "gemini-embedding-2"

@@ -10,8 +10,6 @@ from urllib.parse import quote
 from docmill.adapters.providers.chat_api import ChatRequest, Written, objects, text_of
 from docmill.adapters.providers.texts import well_formed
 
-GEMINI_BASE_URL: Final = "https://generativelanguage.googleapis.com/v1beta"
-
 #: Why a candidate ended although nothing was held against it; all other reasons are filters.
 _PLAIN_ENDS: Final = frozenset(
     {"STOP", "MAX_TOKENS", "FINISH_REASON_UNSPECIFIED", "OTHER", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"}

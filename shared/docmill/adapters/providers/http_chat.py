@@ -1,14 +1,19 @@
 """A chat model behind HTTP, whichever API it speaks."""
 
+import copy
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
+from docmill.adapters.providers.cancellation import Cancellation
 from docmill.adapters.providers.chat_api import ChatApi, ChatRequest, Written
 from docmill.adapters.providers.failures import RequestRefused
 from docmill.adapters.providers.model_calls import ArrivingValues, ModelCalls
+from docmill.adapters.providers.permits import NOBODY, Answered, Permits
+from docmill.adapters.providers.token_estimates import likely_tokens
+from docmill.adapters.providers.usage import tokens_in
 from docmill.domain.errors import ProviderError, ProviderTransient, TextRefused
-from docmill.ports.models import JsonSchema
+from docmill.ports.models import Caller, JsonSchema
 
 #: What every chat model answers.
 _PLAIN_PROMPT: Final = "Say yes."
@@ -19,7 +24,15 @@ class HttpChatModel:
     """See ``ChatModel``. A call that fails is not repeated here, but a refused one is asked about: see ``complete``."""
 
     def __init__(
-        self, name: str, model: str, *, api: ChatApi, calls: ModelCalls, max_tokens: int | None = None, temperature: float | None = None
+        self,
+        name: str,
+        model: str,
+        *,
+        api: ChatApi,
+        calls: ModelCalls,
+        permits: Permits,
+        max_tokens: int | None = None,
+        temperature: float | None = None,
     ) -> None:
         """Connects to nothing yet.
 
@@ -28,6 +41,7 @@ class HttpChatModel:
             model: the provider's name of the model.
             api: what the provider speaks.
             calls: to the provider; closed with the model.
+            permits: of the model; every request takes one.
             max_tokens: no answer may be longer, whatever is asked for.
             temperature: None leaves it to the provider.
         """
@@ -37,7 +51,9 @@ class HttpChatModel:
         self._calls = calls
         self._max_tokens = max_tokens
         self._temperature = temperature
-        self._takes_schemas = True
+        self._permits = permits
+        self._caller = NOBODY
+        self._learned = _Learned()
 
     @property
     def name(self) -> str:
@@ -51,7 +67,7 @@ class HttpChatModel:
         left out from then on. A request that is refused still is blamed on its prompt when a plain prompt is taken, and otherwise on the
         provider: its model, its settings.
         """
-        request = self._request(prompt, max_tokens, system, schema if self._takes_schemas else None)
+        request = self._request(prompt, max_tokens, system, schema if self._learned.takes_schemas else None)
         try:
             return self._completed(request)
         except RequestRefused as refusal:
@@ -61,17 +77,28 @@ class HttpChatModel:
             answer = self._completed(replace(request, schema=None))
         except RequestRefused as refusal:
             raise self._blamed(refusal) from None
-        self._takes_schemas = False
+        self._learned.takes_schemas = False
         return answer
 
     def stream(self, prompt: str, *, max_tokens: int, system: str | None = None) -> "ArrivingText":
         """See ``ChatModel``."""
         request = self._request(prompt, max_tokens, system, None)
-        values = self._calls.stream(self._api.path(request, streams=True), self._api.body(request, streams=True))
+        values = self._calls.stream(
+            self._api.path(request, streams=True),
+            self._api.body(request, streams=True),
+            lambda: self._permits.begin(self._caller, _tokens_of(request)),
+        )
         return ArrivingText(values, self._api, self._calls)
 
+    def on_behalf_of(self, caller: Caller) -> "HttpChatModel":
+        """See ``ChatModel``; with the same connections."""
+        bound = copy.copy(self)
+        bound._caller = caller
+        return bound
+
     def close(self) -> None:
-        """Ends the calls and the connections."""
+        """Ends the waiting for permits, the calls and the connections; every call raises ``CallCancelled`` from now on."""
+        self._permits.stop()
         self._calls.close()
 
     def _request(self, prompt: str, max_tokens: int, system: str | None, schema: JsonSchema | None) -> ChatRequest:
@@ -80,21 +107,31 @@ class HttpChatModel:
         bounded = max_tokens if self._max_tokens is None else min(max_tokens, self._max_tokens)
         return ChatRequest(self._model, prompt, bounded, system, schema, self._temperature)
 
-    def _completed(self, request: ChatRequest) -> str:
-        answer = self._calls.post(self._api.path(request, streams=False), self._api.body(request, streams=False))
-        written = _written(self._api, answer, self._calls)
-        _require_text(written.text, written, self._calls)
-        return written.text
+    def _completed(self, request: ChatRequest, *, is_plain: bool = False) -> str:
+        def ask(cancellation: Cancellation) -> Answered[str]:
+            answer = self._calls.post(self._api.path(request, streams=False), self._api.body(request, streams=False), cancellation)
+            written = _written(self._api, answer, self._calls)
+            _require_text(written.text, written, self._calls)
+            return Answered(written.text, tokens_in(answer))
+
+        return self._permits.call(self._caller, _tokens_of(request), ask, is_plain=is_plain)
 
     def _blamed(self, refusal: RequestRefused) -> ProviderError:
         try:
-            self._completed(self._request(_PLAIN_PROMPT, _PLAIN_TOKENS, None, None))
+            self._completed(self._request(_PLAIN_PROMPT, _PLAIN_TOKENS, None, None), is_plain=True)
         except TextRefused:
             # It was taken, whatever was written.
             pass
         except RequestRefused:
             return refusal
         return TextRefused(str(refusal), 0)
+
+
+@dataclass(slots=True)
+class _Learned:
+    """What was found out about the model, for all its callers; ``takes_schemas`` is taken for true until it is not."""
+
+    takes_schemas: bool = True
 
 
 class ArrivingText:
@@ -116,6 +153,10 @@ class ArrivingText:
     def close(self) -> None:
         """See ``TextStream``."""
         self._values.close()
+
+
+def _tokens_of(request: ChatRequest) -> int:
+    return likely_tokens(request.prompt) + likely_tokens(request.system or "") + request.max_tokens
 
 
 def _pieces(values: ArrivingValues, api: ChatApi, calls: ModelCalls) -> Iterator[str]:

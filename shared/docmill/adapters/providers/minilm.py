@@ -20,6 +20,7 @@ from docmill.adapters.providers.onnx_wire import read_constants
 from docmill.adapters.providers.texts import well_formed
 from docmill.adapters.providers.wheel_files import read_wheel_file
 from docmill.domain.chunks import Vector
+from docmill.ports.models import Caller
 
 NAME: Final = "local/all-minilm-l6-v2"
 
@@ -69,6 +70,10 @@ class MiniLmModel:
     def embed_query(self, text: str) -> Vector:
         """See ``EmbeddingModel``."""
         return self._encoder.vector_of(text)
+
+    def on_behalf_of(self, caller: Caller) -> "MiniLmModel":
+        """See ``EmbeddingModel``."""
+        return self
 
 
 class _Encoder:

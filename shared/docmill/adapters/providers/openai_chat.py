@@ -10,8 +10,6 @@ from docmill.adapters.providers.chat_api import ChatRequest, Written, objects, t
 from docmill.adapters.providers.endpoints import bearer
 from docmill.adapters.providers.texts import well_formed
 
-OPENAI_BASE_URL: Final = "https://api.openai.com/v1"
-
 _FILTERED: Final = "content_filter"
 
 

@@ -8,14 +8,17 @@ from typing import Final
 
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI, Omit, OpenAIError, omit
 
+from docmill.adapters.providers.access import Access
 from docmill.adapters.providers.answered_vectors import checked, field_of, indexed
 from docmill.adapters.providers.calls import Answer, CallFailed, Calls
-from docmill.adapters.providers.endpoints import Access, raise_failure, unusable, value_of, without_answer
+from docmill.adapters.providers.cancellation import Cancellation
+from docmill.adapters.providers.endpoints import raise_failure, unusable, value_of, without_answer
+from docmill.adapters.providers.permits import Answered, PermitsOf, alone
+from docmill.adapters.providers.places import base_url_of, permits_for
 from docmill.adapters.providers.remote import Purpose, RemoteEmbeddingModel
+from docmill.adapters.providers.usage import tokens_in
 from docmill.domain.chunks import Vector
 from docmill.domain.knowledge_bases import EmbeddingModelSpec
-
-OPENAI_BASE_URL: Final = "https://api.openai.com/v1"
 
 #: The models that can shorten their vectors; others refuse a request that has ``dimensions``.
 _SHORTENING_MODELS: Final = "text-embedding-3-"
@@ -36,6 +39,7 @@ class OpenAiEmbeddingModel(RemoteEmbeddingModel):
         api_key: str | None,
         headers: Mapping[str, str] | None = None,
         timeout_seconds: float = 60.0,
+        permits_of: PermitsOf = alone,
     ) -> None:
         """Connects to nothing yet.
 
@@ -45,9 +49,11 @@ class OpenAiEmbeddingModel(RemoteEmbeddingModel):
             api_key: sent as the bearer token; None sends none.
             headers: more headers of every request.
             timeout_seconds: of one request, from its start to the last byte of its answer.
+            permits_of: makes its permits.
         """
-        access = Access(spec.base_url or OPENAI_BASE_URL, api_key, headers, timeout_seconds)
-        super().__init__(spec, OpenAiEndpoint(spec, access, dimensions=dimensions), dimensions=dimensions)
+        access = Access(base_url_of(spec), api_key, headers, timeout_seconds)
+        permits = permits_for(spec, access, permits_of)
+        super().__init__(spec, OpenAiEndpoint(spec, access, dimensions=dimensions), permits, dimensions=dimensions)
 
 
 class OpenAiEndpoint:
@@ -68,23 +74,22 @@ class OpenAiEndpoint:
             default_headers=dict(access.headers or {}),
         )
 
-    def vectors_of(self, texts: Sequence[str], purpose: Purpose) -> list[Vector]:
+    def vectors_of(self, texts: Sequence[str], purpose: Purpose, cancellation: Cancellation) -> Answered[list[Vector]]:
         """See ``Endpoint``; what a vector is for is said by a prefix of the text, for models that read one."""
         try:
-            answer = self._calls.wait_for(lambda: self._post(list(texts)))
+            answer = self._calls.wait_for(lambda: self._post(list(texts)), cancellation)
         except CallFailed as failed:
             raise without_answer(failed, provider=self._provider, secrets=self._access.secrets) from None
         raise_failure(answer, provider=self._provider, secrets=self._access.secrets)
         try:
-            return checked(indexed(field_of(value_of(answer.body), "data"), count=len(texts)), dimensions=self._dimensions)
+            value = value_of(answer.body)
+            return Answered(checked(indexed(field_of(value, "data"), count=len(texts)), dimensions=self._dimensions), tokens_in(value))
         except ValueError as error:
             raise unusable(error, provider=self._provider) from error
 
     def close(self) -> None:
         """See ``Endpoint``."""
-        if not self._client.is_closed():
-            self._calls.wait_for(self._client.close)
-        self._calls.close()
+        self._calls.close(self._client.close)
 
     async def _post(self, texts: list[str]) -> Answer:
         try:

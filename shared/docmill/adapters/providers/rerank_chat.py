@@ -5,7 +5,7 @@ from typing import Final
 
 from docmill.adapters.providers.rerank_prompt import SCHEMA, SYSTEM, rerank_prompt, scores_in
 from docmill.domain.errors import ProviderTransient
-from docmill.ports.models import ChatModel
+from docmill.ports.models import Caller, ChatModel
 
 #: Of the answer: the longest item, its number and its score, and room for a model that counts what it thinks.
 _TOKENS_PER_PASSAGE: Final = 40
@@ -47,6 +47,10 @@ class ChatRerankModel:
         for place, score in zip(places, found, strict=True):
             scores[place] = score
         return scores
+
+    def on_behalf_of(self, caller: Caller) -> "ChatRerankModel":
+        """See ``RerankModel``."""
+        return ChatRerankModel(self._chat.on_behalf_of(caller), close=self._close)
 
     def close(self) -> None:
         """Ends the connections."""

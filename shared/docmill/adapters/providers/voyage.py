@@ -9,8 +9,6 @@ from docmill.adapters.providers.answered_vectors import field_of, indexed
 from docmill.adapters.providers.endpoints import PlainDialect
 from docmill.adapters.providers.remote import Purpose
 
-BASE_URL: Final = "https://api.voyageai.com/v1"
-
 _INPUT_TYPES: Final = {Purpose.QUERY: "query", Purpose.PASSAGE: "document"}
 #: The models that can choose the length of their vectors.
 _CHOOSING: Final = re.compile(r"voyage-(code-3|3-large|3\.5|[4-9])")

@@ -14,6 +14,7 @@ from tokenizers import Tokenizer
 from docmill.adapters.providers.texts import well_formed
 from docmill.adapters.providers.wheel_files import read_wheel_file
 from docmill.domain.chunks import Vector
+from docmill.ports.models import Caller
 
 NAME: Final = "local/wordllama-256"
 DIMENSIONS: Final = 256
@@ -51,6 +52,10 @@ class WordLlamaModel:
     def embed_query(self, text: str) -> Vector:
         """See ``EmbeddingModel``."""
         return self._table.vector_of(text)
+
+    def on_behalf_of(self, caller: Caller) -> "WordLlamaModel":
+        """See ``EmbeddingModel``."""
+        return self
 
 
 class _Table:
