@@ -12,6 +12,7 @@ from docmill.domain.chunks import Chunk
 from docmill.domain.documents import DocumentKind, LoadedDocument
 from docmill.domain.knowledge_bases import Chunking, EmbeddingModelSpec, KnowledgeBase, StrategyKind, StrategySpec
 from docmill.domain.registry import Entry, Lane, QueueDepth, TaskMessage
+from docmill.indexing.batchers import Batchers
 from docmill.indexing.committing import Prepared, commit_together
 from docmill.indexing.leasekeeping import LeaseKeeper
 from docmill.indexing.reconciling import Reconciler
@@ -116,6 +117,8 @@ class World:
         self.target.create_indexes()
         self.keeper = LeaseKeeper(lambda _: self.state.leases, ttl_seconds=30, interval_seconds=5)
         self.handed_over: list[Prepared] = []
+        #: For a model that counts as a provider's; None asks it document by document.
+        self.batchers: Batchers | None = None
         self.crashes: dict[bytes, str] = {}
         self.isolation = MemoryIsolation(lambda name, content: self.source.load(name, content), line_chunks, self.crashes.get)
         self.state.registry.raise_epoch(1)
@@ -128,12 +131,13 @@ class World:
             targets=lambda: [self.target],
             chunker=line_chunks,
             isolation=self.isolation,
-            submit=submit or self.handed_over.append,
+            submit=submit or (lambda prepared: self.handed_over.append(prepared)),  # the list is replaced by each commit
             keeper=self.keeper,
             tasks=self.tasks,
             clock=self.clock,
             lease_seconds=30,
             deadline_seconds=600,
+            batchers=self.batchers,
         )
 
     def reconciler_with_deadline(self, seconds: float) -> Reconciler:

@@ -1,24 +1,35 @@
 """The worker: Celery consumers, committer, leases and upkeep as threads of one process, which may be the one that owns the stores."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from typing import Final
 
 from celery import Celery
 
 from docmill.bootstrap import Engine
 from docmill.domain.errors import ServiceDown, StoreDown
+from docmill.domain.knowledge_bases import EmbeddingModelSpec
 from docmill.domain.registry import Lane, TaskMessage
+from docmill.indexing.batchers import Batchers, is_remote
+from docmill.indexing.batching import MOST_SENDERS
 from docmill.indexing.committing import Committer
 from docmill.indexing.giving_back import give_back
 from docmill.indexing.leasekeeping import LeaseKeeper
 from docmill.indexing.reconciling import Reconciler
+from docmill.indexing.turns import Turns
 from docmill.ports.queue import TaskQueue
 from docmill.ports.registry import RunLedger
 from docmill_workers.consuming import Consumer, start_consumer, stop_consumers
 from docmill_workers.liveness import Liveness
 from docmill_workers.tasks import register_tasks
 from docmill_workers.upkeep import Upkeep
+
+#: Documents of one process that may be in work while they wait for a provider; each has a thread.
+MOST_DOCUMENTS: Final = 256
+#: Live changes of one process in work at once: one where all is computed here, some where a provider is waited for.
+_LIVE_DOCUMENTS: Final = 1
+_LIVE_DOCUMENTS_THAT_WAIT: Final = 4
 
 
 class WorkerThreads:
@@ -33,6 +44,8 @@ class WorkerThreads:
         upkeep: tuple[Upkeep, ...],
         consumers: tuple[Consumer, ...],
         ledger_of: Callable[[str], RunLedger],
+        stop_calls: Callable[[], None],
+        batchers: Batchers,
     ) -> None:
         """Use ``start_worker_threads``."""
         self._tasks = tasks
@@ -42,6 +55,8 @@ class WorkerThreads:
         self._committer = committer
         self._upkeep = upkeep
         self._consumers = consumers
+        self._stop_calls = stop_calls
+        self._batchers = batchers
 
     def check(self) -> None:
         """Raises ``ServiceDown`` when a thread has ended that nothing can be indexed without."""
@@ -66,13 +81,16 @@ class WorkerThreads:
         """Takes no more messages, lets what is nearly done be committed, gives back the rest, and ends."""
         deadline = time.monotonic() + timeout_seconds
         stop_consumers()
-        self._keeper.stop()
+        self._keeper.stop()  # from now on what ends early is given back, below, and has not failed
+        self._stop_calls()
+        self._batchers.stop()
         self._committer.stop(max(0.1, deadline - time.monotonic()))
         for upkeep in self._upkeep:
             upkeep.stop(max(0.1, deadline - time.monotonic()))
         for consumer in self._consumers:
             consumer.thread.join(max(0.1, deadline - time.monotonic()))
         give_back(self._keeper.held(), self._ledger_of, self._tasks)
+        self._batchers.join(max(0.1, deadline - time.monotonic()))
 
 
 def start_worker_threads(engine: Engine) -> WorkerThreads:
@@ -91,7 +109,8 @@ def start_worker_threads(engine: Engine) -> WorkerThreads:
         live_linger_seconds=min(engine.group_commit_seconds, settings.live_commit_seconds),
         max_documents=settings.group_commit_documents,
     )
-    reconcilers = _reconcilers(engine, keeper, committer)
+    batchers = Batchers()
+    reconcilers = _reconcilers(engine, keeper, committer, batchers)
     upkeep = tuple(
         Upkeep(
             opened.state,
@@ -110,13 +129,22 @@ def start_worker_threads(engine: Engine) -> WorkerThreads:
     for one in upkeep:
         one.start()
     liveness = Liveness()
-    consumers = _consumers(engine, lambda message: _reconcile(reconcilers, keeper, liveness, message))
+    consumers = _consumers(engine, lambda message, turns: _reconcile(reconcilers, keeper, liveness, message, turns))
+
     return WorkerThreads(
-        engine.tasks, liveness, keeper, committer, upkeep, consumers, lambda name: engine.knowledge_base(name).state.ledger
+        engine.tasks,
+        liveness,
+        keeper,
+        committer,
+        upkeep,
+        consumers,
+        lambda name: engine.knowledge_base(name).state.ledger,
+        engine.stop_calls,
+        batchers,
     )
 
 
-def _reconcilers(engine: Engine, keeper: LeaseKeeper, committer: Committer) -> dict[str, Reconciler]:
+def _reconcilers(engine: Engine, keeper: LeaseKeeper, committer: Committer, batchers: Batchers) -> dict[str, Reconciler]:
     return {
         name: Reconciler(
             state=opened.state,
@@ -130,25 +158,49 @@ def _reconcilers(engine: Engine, keeper: LeaseKeeper, committer: Committer) -> d
             clock=engine.clock,
             lease_seconds=engine.settings.lease_seconds,
             deadline_seconds=engine.settings.document_deadline_seconds,
+            batchers=batchers,
         )
         for name, opened in engine.knowledge_bases.items()
     }
 
 
-def _reconcile(reconcilers: Mapping[str, Reconciler], keeper: LeaseKeeper, liveness: Liveness, message: TaskMessage) -> None:
+def _reconcile(reconcilers: Mapping[str, Reconciler], keeper: LeaseKeeper, liveness: Liveness, message: TaskMessage, turns: Turns) -> None:
     """Drops a message of a knowledge base that is configured no longer, and any while the process stops: the ledger keeps the entry."""
     reconciler = reconcilers.get(message.knowledge_base)
-    if reconciler is not None and not keeper.stopped:
-        with liveness.working():
-            reconciler.reconcile(message)
+    if reconciler is None:
+        return
+    with liveness.working(), turns.taken():
+        if not keeper.stopped:
+            reconciler.reconcile(message, turns)
 
 
-def _consumers(engine: Engine, reconcile: Callable[[TaskMessage], None]) -> tuple[Consumer, ...]:
-    threads = engine.worker_threads
+def _consumers(engine: Engine, reconcile: Callable[[TaskMessage, Turns], None]) -> tuple[Consumer, ...]:
+    documents = documents_in_work(_embedding_models(engine), engine.worker_threads)
+    live = _LIVE_DOCUMENTS if documents == engine.worker_threads else _LIVE_DOCUMENTS_THAT_WAIT
+    turns = Turns(engine.worker_threads)
+    # A watched change has a turn of its own: it never waits behind what bulk work computes.
+    live_turns = Turns(_LIVE_DOCUMENTS)
     return (
-        start_consumer(_application(engine, reconcile), Lane.LIVE, threads=1, prefetch=4),
-        start_consumer(_application(engine, reconcile), Lane.BULK, threads=threads, prefetch=max(16, threads)),
+        start_consumer(_application(engine, lambda message: reconcile(message, live_turns)), Lane.LIVE, threads=live, prefetch=4),
+        start_consumer(
+            _application(engine, lambda message: reconcile(message, turns)), Lane.BULK, threads=documents, prefetch=max(16, documents)
+        ),
     )
+
+
+def _embedding_models(engine: Engine) -> set[EmbeddingModelSpec]:
+    strategies = (strategy for opened in engine.knowledge_bases.values() for strategy in opened.specification.strategies)
+    return {strategy.embedding for strategy in strategies if strategy.embedding is not None}
+
+
+def documents_in_work(models: Iterable[EmbeddingModelSpec], threads: int) -> int:
+    """How many documents of the bulk lane a process works on at once, of which ``threads`` compute.
+
+    As many as compute where all models run here. Where providers are waited for, as many as fill the requests that may be on their way,
+    and half as many again, so that the next ones are full when one returns; a document may have no more than one chunk.
+    """
+    texts = sum((spec.max_concurrency or MOST_SENDERS) * spec.batch_size for spec in models if is_remote(spec))
+    return max(threads, min(MOST_DOCUMENTS, texts + texts // 2))
 
 
 def _application(engine: Engine, reconcile: Callable[[TaskMessage], None]) -> Celery:

@@ -10,6 +10,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
+from docmill.domain.semantic_prompt import SemanticPrompt
+
 #: Raised whenever loaders, chunkers or the stored form change what is stored for the same file.
 STORED_FORM_VERSION: Final = 1
 
@@ -59,6 +61,9 @@ class EmbeddingModelSpec:
         base_url: set for OpenAI-compatible servers other than OpenAI's own.
         token_key: the environment variable that holds the credential.
         batch_size: texts in one request.
+        max_concurrency: requests of one knowledge base at once, over all workers; None is learned.
+        requests_per_minute: that the provider takes with this credential; None is learned.
+        tokens_per_minute: the same of tokens; None is unbounded.
         headers: more HTTP headers of every request, each with its value; ``${NAME}`` in a value stands for an environment variable.
         query_prefix: put before every query, as the model was trained to read it.
         passage_prefix: put before every passage.
@@ -76,6 +81,43 @@ class EmbeddingModelSpec:
     query_prefix: str = ""
     passage_prefix: str = ""
     speaks_openai: bool = False
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+
+    @property
+    def name(self) -> str:
+        """``provider/model``."""
+        return f"{self.provider}/{self.model}"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatModelSpec:
+    """Which chat model, and how it is reached.
+
+    Attributes:
+        provider: ``openai``, ``anthropic``, ...; decides the adapter.
+        model: the provider's name of the model.
+        base_url: None is the provider's own.
+        token_key: the environment variable that holds the credential.
+        max_concurrency: as that of ``EmbeddingModelSpec``.
+        max_tokens: of an answer; None where the configuration does not say.
+        headers: as those of ``EmbeddingModelSpec``.
+        speaks_openai: as that of ``EmbeddingModelSpec``.
+        requests_per_minute: what the provider is known to bear; None where the configuration does not say.
+        tokens_per_minute: as ``requests_per_minute``.
+    """
+
+    provider: str
+    model: str
+    base_url: str | None = None
+    token_key: str | None = None
+    max_concurrency: int | None = None
+    max_tokens: int | None = None
+    temperature: float | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    speaks_openai: bool = False
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
 
     @property
     def name(self) -> str:
@@ -92,6 +134,8 @@ class StrategySpec:
         roots: files, folders and globs of its own, absolute; empty means the knowledge base's.
         threshold: the least score, on the strategy's own scale.
         limit: how many candidates it gives to the fusion.
+        chat_model: writes the summaries of ``semantic-embeddings``; None for other strategies.
+        semantic_prompt: how it is asked for them; None is docmill's own prompt.
     """
 
     name: str
@@ -103,7 +147,7 @@ class StrategySpec:
     respect_vcs: bool | None = None
     embedding: EmbeddingModelSpec | None = None
     similarity: Similarity = Similarity.COSINE
-    chat_model: str | None = None
+    chat_model: ChatModelSpec | None = None
     semantic_prompt: str | None = None
     ast_context: bool = False
     k1: float = 1.5
@@ -126,9 +170,29 @@ class StrategySpec:
         }
         if self.embedding.passage_prefix:
             shape["passage_prefix"] = self.embedding.passage_prefix
-        if self.kind is StrategyKind.SEMANTIC_EMBEDDINGS:
-            shape |= {"chat_model": self.chat_model, "prompt": self.semantic_prompt, "ast_context": self.ast_context}
+        if self.summary_shape is not None:
+            shape |= self.summary_shape
         return shape
+
+    @property
+    def summary_shape(self) -> dict[str, object] | None:
+        """Everything that decides which summary a chunk gets; None for a strategy whose chunks are embedded as they are.
+
+        Where two strategies have equal ones, a summary that is stored for one serves the other.
+        """
+        if self.chat_model is None:
+            return None
+        return {
+            "chat_model": self.chat_model.name,
+            "chat_base_url": self.chat_model.base_url,
+            "prompt": self.prompt.text,
+            "ast_context": self.ast_context,
+        }
+
+    @property
+    def prompt(self) -> SemanticPrompt:
+        """How the chat model is asked for summaries."""
+        return SemanticPrompt(self.semantic_prompt, self.ast_context)
 
 
 @dataclass(frozen=True, slots=True)

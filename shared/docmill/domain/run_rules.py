@@ -12,27 +12,24 @@ from docmill.domain.errors import (
     ProviderRateLimited,
     ProviderTransient,
     RootUnavailable,
+    RunBudgetSpent,
     ServiceDown,
     StoreDown,
 )
 
 #: What one document failed of and every other one would.
-_OF_EVERY_DOCUMENT: Final = (ProviderPermanent.code, DiskFull.code)
+_OF_EVERY_DOCUMENT: Final = (ProviderPermanent.code, RunBudgetSpent.code, DiskFull.code)
 _OF_A_PROVIDER: Final = (ProviderTransient.code, ProviderRateLimited.code)
 #: What may pass: something that documents need did not answer.
 _MAY_PASS: Final = (*_OF_A_PROVIDER, StoreDown.code, ServiceDown.code, RootUnavailable.code)
-#: So many failures of a provider without one success are no bad luck: the rest is not tried, each with its time-out.
-FAILURES_WITHOUT_SUCCESS: Final = 20
 
 
 def failure_that_ends(counters: Mapping[str, int]) -> str | None:
-    """What ends a run at once; None while it may go on."""
-    for code in _OF_EVERY_DOCUMENT:
-        if counters.get(_failed(code)):
-            return code
-    if not counters.get("embedded") and sum(counters.get(_failed(code), 0) for code in _OF_A_PROVIDER) >= FAILURES_WITHOUT_SUCCESS:
-        return _most_frequent(counters, _OF_A_PROVIDER)
-    return None
+    """What ends a run at once; None while it may go on.
+
+    That a provider never answers is not told from documents, of which one request may carry many: the provider's gate counts requests.
+    """
+    return next((code for code in _OF_EVERY_DOCUMENT if counters.get(_failed(code))), None)
 
 
 def failure_of_all(counters: Mapping[str, int]) -> str | None:
@@ -45,6 +42,11 @@ def failure_of_all(counters: Mapping[str, int]) -> str | None:
     if not failed or through or failed < counters.get("planned", 0):
         return None
     return _most_frequent(counters, _MAY_PASS)
+
+
+def arms(code: str) -> bool:
+    """Whether a run that nothing got through of, for ``code``, closes the gates of its providers: they are left alone for a while."""
+    return code in _OF_A_PROVIDER
 
 
 def _failed(code: str) -> str:

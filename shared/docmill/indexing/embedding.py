@@ -6,6 +6,7 @@ from typing import Final
 
 from docmill.domain.chunks import ChunkRecord, Vector
 from docmill.domain.errors import ProviderPermanent, TextRefused
+from docmill.indexing.summarising import Summaries
 from docmill.ports.models import EmbeddingModel
 from docmill.ports.stores import VectorStore
 
@@ -28,16 +29,18 @@ def embed_records(
     store: VectorStore,
     indexes: Iterable[str],
     *,
+    summaries: Summaries | None = None,
     texts_a_call: int = TEXTS_A_CALL,
     between: Callable[[], None] = lambda: None,
 ) -> Embedded:
-    """Gives each record the vector of its ``indexed_text``.
+    """Gives each record the vector of its ``indexed_text``, or of its summary.
 
     Args:
         records: chunks of one document.
         model: embeds what no index has.
         store: holds ``indexes``.
         indexes: looked up in order; all hold vectors of the same model.
+        summaries: what is embedded in the place of the chunks; None embeds the chunks.
         texts_a_call: how many texts the model is given at once.
         between: called before each call of the model; may raise to end the work.
 
@@ -57,19 +60,32 @@ def embed_records(
     for record in records:
         if record.text_hash in wanted:
             texts.setdefault(record.text_hash, record)
-    vectors: list[Vector] = []
     waiting = list(texts.values())
-    for start in range(0, len(waiting), texts_a_call):
+    indexed_texts = [record.indexed_text for record in waiting] if summaries is None else summaries.texts_of(waiting)
+    try:
+        vectors = embed_here(model, indexed_texts, texts_a_call=texts_a_call, between=between)
+    except TextRefused as refused:
+        record = waiting[refused.place]
+        raise TextRefused(f"{refused} (the text of lines {record.start_line} to {record.end_line})", refused.place) from refused
+    found.update(zip(texts, vectors, strict=True))
+    reused = sum(record.text_hash not in wanted for record in records)
+    done = [replace(record, vector=found[record.text_hash]) for record in records]
+    return Embedded(done if summaries is None else summaries.on(done), len(texts), reused)
+
+
+def embed_here(
+    model: EmbeddingModel, texts: Sequence[str], *, texts_a_call: int = TEXTS_A_CALL, between: Callable[[], None] = lambda: None
+) -> list[Vector]:
+    """The vectors of ``texts``, a few at a time; arguments and errors as ``embed_records``."""
+    vectors: list[Vector] = []
+    for start in range(0, len(texts), texts_a_call):
         between()
-        part = waiting[start : start + texts_a_call]
+        part = texts[start : start + texts_a_call]
         try:
-            made = model.embed_passages([record.indexed_text for record in part])
+            made = model.embed_passages(part)
         except TextRefused as refused:
-            first, last = part[refused.place].start_line, part[refused.place].end_line
-            raise TextRefused(f"{refused} (the text of lines {first} to {last})", start + refused.place) from refused
+            raise TextRefused(str(refused), start + refused.place) from refused
         if len(made) != len(part):
             raise ProviderPermanent(f"{model.name} returned {len(made)} vectors for {len(part)} texts")
         vectors.extend(made)
-    found.update(zip(texts, vectors, strict=True))
-    reused = sum(record.text_hash not in wanted for record in records)
-    return Embedded([replace(record, vector=found[record.text_hash]) for record in records], len(texts), reused)
+    return vectors

@@ -13,13 +13,13 @@ from docmill.ports.registry import RunLedger
 _log = structlog.get_logger(__name__)
 
 
-def give_back(attempts: Iterable[Attempt], ledger_of: Callable[[str], RunLedger], tasks: TaskQueue) -> int:
+def give_back(attempts: Iterable[Attempt], ledger_of: Callable[[str], RunLedger], tasks: TaskQueue | None) -> int:
     """Lets other workers have documents at once, which are no suspects for it; returns how many were given back.
 
     Args:
         attempts: those that have ended, or that another worker has taken up, are left alone.
         ledger_of: the ledger of a knowledge base by its name.
-        tasks: takes their messages.
+        tasks: takes their messages; None sends none: they wait in the ledger until whoever plans the work finds that they can go on.
     """
     by_knowledge_base: defaultdict[str, list[Attempt]] = defaultdict(list)
     for attempt in attempts:
@@ -29,6 +29,8 @@ def give_back(attempts: Iterable[Attempt], ledger_of: Callable[[str], RunLedger]
         try:
             messages = ledger_of(knowledge_base).give_back(held)
             count += len(messages)
+            if tasks is None:
+                continue
             live = {attempt.ticket for attempt in held if attempt.lane is Lane.LIVE}
             for lane in Lane:
                 of_lane = [message for message in messages if (message.ticket in live) is (lane is Lane.LIVE)]

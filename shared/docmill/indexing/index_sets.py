@@ -18,12 +18,13 @@ import structlog
 from pydantic import TypeAdapter, ValidationError
 
 from docmill.domain.errors import NotAvailable, StoreDown
-from docmill.domain.knowledge_bases import EmbeddingModelSpec, KnowledgeBase
+from docmill.domain.knowledge_bases import ChatModelSpec, EmbeddingModelSpec, KnowledgeBase, StrategySpec
 from docmill.domain.registry import DocumentState
 from docmill.domain.runs import RunState
 from docmill.indexing.batches import in_batches
+from docmill.indexing.summarising import KeptSummaries, Summariser, summary_pool
 from docmill.indexing.targets import Target
-from docmill.ports.models import EmbeddingModel
+from docmill.ports.models import ChatModel, EmbeddingModel
 from docmill.ports.registry import Registry
 from docmill.ports.state import KnowledgeBaseState
 from docmill.ports.stores import LexicalStore, VectorStore
@@ -68,14 +69,20 @@ class IndexSets:
         lexical: LexicalStore,
         model_of: Callable[[EmbeddingModelSpec], EmbeddingModel],
         *,
+        chat_model_of: Callable[[ChatModelSpec], ChatModel] | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Nothing is made before ``open``; a process that never calls it follows what another one noted."""
+        """Nothing is made before ``open``; a process that never calls it follows what another one noted.
+
+        Without ``chat_model_of`` no strategy may need a chat model.
+        """
         self._knowledge_base = knowledge_base
         self._state = state
         self.vectors = vectors
         self.lexical = lexical
         self._model_of = model_of
+        self._chat_model_of = chat_model_of
+        self._summary_pool, self._kept_summaries = summary_pool(), KeptSummaries()
         self._monotonic = monotonic
         self._current = self._configured()
         #: The served one, then the one being built; replaced as a whole, since other threads read it meanwhile.
@@ -254,19 +261,8 @@ class IndexSets:
         return known or self._known_target(index_set)
 
     def _noted_selection(self, index_set: str) -> str | None:
-        specification = self._noted_specification(index_set)
+        specification = noted_specification(self._state.registry, index_set)
         return None if specification is None else specification.selection_hash
-
-    def _noted_specification(self, index_set: str) -> KnowledgeBase | None:
-        """As the process that decides was configured when it opened the set; None when that cannot be read."""
-        text = self._state.registry.noted(_specification_key(index_set))
-        if text is None:
-            return None
-        try:
-            return _SPECIFICATION.validate_json(text)
-        except ValidationError as error:
-            _log.warning("index_set_cannot_be_served", index_set=index_set, reason=str(error))
-            return None
 
     def _configured(self) -> Target:
         self._identities = (self.vectors.identity(), self.lexical.identity())
@@ -274,7 +270,7 @@ class IndexSets:
 
     def _known_target(self, index_set: str | None) -> Target | None:
         """The target of a set that was made earlier, or None when it cannot be read any more."""
-        specification = self._noted_specification(index_set) if index_set is not None else None
+        specification = noted_specification(self._state.registry, index_set) if index_set is not None else None
         if index_set is None or specification is None:
             return None
         try:
@@ -292,7 +288,14 @@ class IndexSets:
         models = {
             strategy.name: self._model_of(strategy.embedding) for strategy in knowledge_base.strategies if strategy.embedding is not None
         }
-        return Target(index_set, knowledge_base, self.vectors, self.lexical, models)
+        summarised = (strategy for strategy in knowledge_base.strategies if strategy.chat_model is not None)
+        summarisers = {strategy.name: self._summariser(strategy) for strategy in summarised}
+        return Target(index_set, knowledge_base, self.vectors, self.lexical, models, summarisers)
+
+    def _summariser(self, strategy: StrategySpec) -> Summariser:
+        if strategy.chat_model is None or self._chat_model_of is None:
+            raise NotAvailable(f"{strategy.name}: its summaries need a chat model, and this process makes none")
+        return Summariser(strategy, self._chat_model_of(strategy.chat_model), self._summary_pool, self._kept_summaries)
 
 
 def _specification_key(index_set: str) -> str:
@@ -301,6 +304,18 @@ def _specification_key(index_set: str) -> str:
 
 def _text_of(target: Target) -> str:
     return _SPECIFICATION.dump_json(target.knowledge_base).decode()
+
+
+def noted_specification(registry: Registry, index_set: str) -> KnowledgeBase | None:
+    """As the process that decides was configured when it opened the set; None when that cannot be read."""
+    text = registry.noted(_specification_key(index_set))
+    if text is None:
+        return None
+    try:
+        return _SPECIFICATION.validate_json(text)
+    except ValidationError as error:
+        _log.warning("index_set_cannot_be_served", index_set=index_set, reason=str(error))
+        return None
 
 
 def note_targets(registry: Registry, targets: Sequence[Target]) -> None:

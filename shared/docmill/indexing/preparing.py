@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from docmill.domain.chunks import Chunk, ChunkRecord, text_hash_of
 from docmill.domain.documents import LoadedDocument
 from docmill.domain.knowledge_bases import Chunking, StrategySpec
+from docmill.indexing.summarising import with_summary_keys
 
 Chunker = Callable[[LoadedDocument, Chunking], list[Chunk]]
 
@@ -16,15 +17,15 @@ def records_by_strategy(
     document: LoadedDocument,
     strategies: Iterable[StrategySpec],
     chunker: Chunker,
-) -> dict[str, list[ChunkRecord]]:
-    """The records of each strategy, by its name, without vectors; strategies that cut alike are cut once."""
+) -> dict[str, Sequence[ChunkRecord]]:
+    """The records of each strategy, by its name, without vectors and summaries; strategies that cut alike are cut once."""
     cut: dict[Chunking, list[ChunkRecord]] = {}
-    records: dict[str, list[ChunkRecord]] = {}
+    records: dict[str, Sequence[ChunkRecord]] = {}
     for strategy in strategies:
         if strategy.chunking not in cut:
             chunks = chunker(document, strategy.chunking)
             cut[strategy.chunking] = _records(document_id, generation, fingerprint, document, chunks)
-        records[strategy.name] = cut[strategy.chunking]
+        records[strategy.name] = with_summary_keys(strategy, cut[strategy.chunking])
     return records
 
 

@@ -1,29 +1,51 @@
 """Reconciling: makes one document's index state equal to its source. The one task of docmill."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Final
 
 import structlog
 
-from docmill.domain.chunks import ChunkRecord
+from docmill.domain.chunks import ChunkRecord, Vector
 from docmill.domain.documents import fingerprint_of
-from docmill.domain.errors import DocmillError, DocumentDeadlineExceeded, DocumentSkipped, StoreDown, Superseded
+from docmill.domain.errors import (
+    CallCancelled,
+    DocmillError,
+    DocumentDeadlineExceeded,
+    DocumentSkipped,
+    ProviderError,
+    ProviderRateLimited,
+    StoreDown,
+    Superseded,
+    TextRefused,
+)
 from docmill.domain.knowledge_bases import StrategyKind, StrategySpec
 from docmill.domain.registry import CRASHES_TO_QUARANTINE, Attempt, Commit, CommitResult, DocumentState, Lane, Suspicion, TaskMessage
+from docmill.indexing.batchers import Batchers, is_remote
 from docmill.indexing.committing import OUTAGE_PAUSE_SECONDS, Prepared, Write
-from docmill.indexing.embedding import TEXTS_A_CALL, embed_records
+from docmill.indexing.embedding import TEXTS_A_CALL, embed_here, embed_records
 from docmill.indexing.giving_back import give_back
 from docmill.indexing.handling import Handling, handling_alone, handling_here
 from docmill.indexing.leasekeeping import LeaseKeeper
+from docmill.indexing.paid_vectors import Need, embed_paid
 from docmill.indexing.preparing import Chunker, records_by_strategy
 from docmill.indexing.sources import Content, Source
+from docmill.indexing.summarising import Summaries, stored_summaries
 from docmill.indexing.targets import Target
+from docmill.indexing.turns import Turns
 from docmill.ports.clock import Clock
 from docmill.ports.isolation import Crashed, Isolation
+from docmill.ports.models import Caller
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
 
 _log = structlog.get_logger(__name__)
+#: When to look again whether another attempt has stored what it has claimed: twice as late each time, and at the latest.
+_FIRST_LOOK_SECONDS: Final = 0.05
+_LAST_LOOK_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +56,8 @@ class Reconciler:
         targets: the index sets that a change goes to: the served one, and the one being built.
         submit: hands a prepared document to the committer.
         isolation: where a suspect is worked on.
-        deadline_seconds: for one document, checked between its steps.
+        deadline_seconds: for one document, checked between its steps; while it waits for a provider its time stands still.
+        batchers: fill the requests to models that other machines run; None asks every model document by document.
     """
 
     state: KnowledgeBaseState
@@ -48,11 +71,17 @@ class Reconciler:
     clock: Clock
     lease_seconds: float
     deadline_seconds: float
+    batchers: Batchers | None = None
 
-    def reconcile(self, message: TaskMessage) -> None:
+    def reconcile(self, message: TaskMessage, turns: Turns | None = None) -> None:
         """Begins an attempt and ends it, or hands it to the committer; does nothing for a message that the ledger does not know.
 
-        While a store is out a document has not failed: it is given back after a pause.
+        While a store is out a document has not failed: it is given back after a pause. Nor has it while a provider is to be left alone, or
+        when its call was cancelled: it waits in the ledger then, without a message, until whoever plans the work sends one.
+
+        Args:
+            message: what to work on.
+            turns: one of which the caller has taken; it is left while this document waits for others.
 
         Raises:
             StoreDown: the registry does not answer; the ledger sends the document again.
@@ -63,7 +92,7 @@ class Reconciler:
         self.keeper.hold(attempt)
         handed_over = False
         try:
-            prepared = _Preparation(self, attempt).run()
+            prepared = _Preparation(self, attempt, turns or Turns(1)).run()
             if prepared is not None:
                 self.submit(prepared)
                 handed_over = True
@@ -74,10 +103,16 @@ class Reconciler:
             self.keeper.pause(OUTAGE_PAUSE_SECONDS)
             if not self.keeper.stopped:
                 give_back([attempt], lambda _: self.state.ledger, self.tasks)
+        except (ProviderRateLimited, CallCancelled) as error:
+            _log.debug("document_waits", document_id=attempt.document_id, code=error.code, error=str(error))
+            if not self.keeper.stopped:
+                give_back([attempt], lambda _: self.state.ledger, None)
         except DocmillError as error:
             if self.keeper.stopped:
                 return  # what fails while the process closes its stores says nothing of the document
-            _log.warning("document_failed", document_id=attempt.document_id, code=error.code, error=str(error))
+            # A provider that is out fails many documents: whoever closes its gate or ends its run says so, once.
+            say = _log.info if isinstance(error, ProviderError) and not isinstance(error, TextRefused) else _log.warning
+            say("document_failed", document_id=attempt.document_id, code=error.code, error=str(error))
             self.end(self.state.ledger.finish(attempt, failed=f"{error.code}: {error}"))
         except Exception as error:  # noqa: BLE001
             if self.keeper.stopped:
@@ -95,12 +130,29 @@ class Reconciler:
             self.tasks.send([result.next_message], lane)
 
 
+@dataclass(slots=True)
+class _Cut:
+    """A document in chunks.
+
+    Attributes:
+        needs: by the place of their write, those whose records still need the vectors of a provider.
+    """
+
+    content: Content
+    fingerprint: str
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    writes: list[Write] = field(default_factory=list)
+    needs: dict[int, Need] = field(default_factory=dict)
+    counters: dict[str, int] = field(default_factory=lambda: {"chunks": 0, "embedded": 0, "reused": 0})
+
+
 class _Preparation:
     """One attempt, from the source to what the committer takes."""
 
-    def __init__(self, reconciler: Reconciler, attempt: Attempt) -> None:
+    def __init__(self, reconciler: Reconciler, attempt: Attempt, turns: Turns) -> None:
         self._reconciler = reconciler
         self._attempt = attempt
+        self._turns = turns
         self._targets = reconciler.targets()
         self._start_deadline()
 
@@ -124,7 +176,8 @@ class _Preparation:
                 return None
             if self._attempt.suspicion is not None:
                 return self._suspect(self._attempt.suspicion, content, fingerprint, strategies)
-            return self._with_chunks(content, fingerprint, strategies, handling_here(self._reconciler.source, self._reconciler.chunker))
+            handling = handling_here(self._reconciler.source, self._reconciler.chunker)
+            return self._with_paid_vectors(self._with_chunks(content, fingerprint, strategies, handling))
         except DocumentSkipped as skipped:
             reason = f"{skipped.reason}: {skipped.detail}"
             stat = content.stat if content is not None else self._reconciler.source.stat_of(document_id)
@@ -157,7 +210,7 @@ class _Preparation:
         try:
             with self._reconciler.isolation.alone(self._require_lease, self._seconds_left, fresh=suspicion.crashes > 0) as alone:
                 self._start_deadline()  # others may have been alone before
-                return self._with_chunks(content, fingerprint, strategies, handling_alone(alone))
+                cut = self._with_chunks(content, fingerprint, strategies, handling_alone(alone))
         except Crashed as crash:
             _log.warning("document_crashed", document_id=self._attempt.document_id, crashes_before=suspicion.crashes, how=str(crash))
             reason = (
@@ -166,52 +219,139 @@ class _Preparation:
             )
             self._reconciler.end(ledger.crashed(self._attempt, fingerprint, stat=content.stat, reason=reason), self._attempt.lane)
             return None
+        return self._with_paid_vectors(cut)
 
-    def _with_chunks(self, content: Content, fingerprint: str, strategies: Sequence[str], handling: Handling) -> Prepared:
+    def _with_chunks(self, content: Content, fingerprint: str, strategies: Sequence[str], handling: Handling) -> "_Cut":
+        """The document's chunks, with the vectors that are made where it is handled."""
         document = handling.load(self._attempt.document_id, content.content)
-        counts: dict[str, dict[str, int]] = {}
-        writes: list[Write] = []
-        counters = {"chunks": 0, "embedded": 0, "reused": 0}
+        cut = _Cut(content, fingerprint)
         for target in self._targets:
             self._check_deadline()
             wanted = [strategy for strategy in target.knowledge_base.strategies if strategy.name in strategies]
             by_strategy = records_by_strategy(
                 self._attempt.document_id, self._attempt.generation, fingerprint, document, wanted, handling.chunk
             )
-            counts[target.index_set] = {name: len(records) for name, records in by_strategy.items() if records}
+            cut.counts[target.index_set] = {name: len(records) for name, records in by_strategy.items() if records}
             for strategy in wanted:
                 records: Sequence[ChunkRecord] = by_strategy[strategy.name]
                 if not records:
                     continue
-                counters["chunks"] += len(records)
+                cut.counters["chunks"] += len(records)
                 if strategy.kind is not StrategyKind.BM25:
-                    records = self._embed(target, strategy, records, counters, handling)
-                writes.append(Write(target.store(strategy), target.index(strategy.name), records))
-        state = DocumentState.LIVE if writes else DocumentState.EMPTY
+                    if self._is_paid(strategy):
+                        cut.needs[len(cut.writes)] = self._need(target, strategy, records)
+                    else:
+                        records = self._embed(target, strategy, records, cut.counters, handling)
+                cut.writes.append(Write(target.store(strategy), target.index(strategy.name), records))
+        return cut
+
+    def _is_paid(self, strategy: StrategySpec) -> bool:
+        """Whether a provider makes the vectors, or the summaries of a document that need not be alone."""
+        if self._reconciler.batchers is None or strategy.embedding is None:
+            return False
+        return is_remote(strategy.embedding) or (strategy.chat_model is not None and self._attempt.suspicion is None)
+
+    def _need(self, target: Target, strategy: StrategySpec, records: Sequence[ChunkRecord]) -> Need:
+        spec, shape = strategy.embedding, strategy.embedding_shape
+        if spec is None or shape is None:
+            raise ValueError(f"{strategy.name} embeds nothing")
+        indexes = self._indexes_with_vectors_of(target, strategy)
+        summaries = self._summaries(target, strategy)
+        return Need(records, target.models[strategy.name], spec, shape, target.vectors, indexes, summaries)
+
+    def _summaries(self, target: Target, strategy: StrategySpec) -> Summaries | None:
+        """What a strategy embeds in the place of its chunks; None for one that embeds the chunks."""
+        summariser = target.summarisers.get(strategy.name)
+        if summariser is None:
+            return None
+        indexes = self._indexes_where(target, lambda theirs: theirs.summary_shape == strategy.summary_shape)
+
+        def write(wanted: Sequence[ChunkRecord]) -> Mapping[str, str]:
+            with self._waiting(sum(len(record.text) for record in wanted)):
+                return summariser.write(wanted, self._caller, between=self._require_lease)
+
+        return Summaries(partial(stored_summaries, store=target.vectors, indexes=indexes), write)
+
+    @property
+    def _caller(self) -> Caller:
+        return Caller(self._attempt.knowledge_base, self._attempt.run_id, self._targets[0].knowledge_base.max_tokens_per_run)
+
+    def _with_paid_vectors(self, cut: "_Cut") -> Prepared:
+        """What to commit, with the vectors that providers make."""
+        batchers = self._reconciler.batchers
+        if cut.needs and batchers is not None:
+            self._check_deadline()
+            characters = sum(len(record.text) for need in cut.needs.values() for record in need.records)
+
+            def embed(need: Need, texts: Sequence[str]) -> list[Vector]:
+                if not is_remote(need.spec):
+                    return embed_here(need.model, texts, between=self._check_deadline)
+                with self._waiting(characters):
+                    return batchers.embed(need.model, need.spec, self._caller, texts, self._require_lease)
+
+            done = embed_paid(
+                list(cut.needs.values()), claim=partial(self._reconciler.state.ledger.claim, self._attempt), wait=self._wait, embed=embed
+            )
+            for place, embedded in zip(cut.needs, done, strict=True):
+                cut.writes[place] = replace(cut.writes[place], records=embedded.records)
+                cut.counters["embedded"] += embedded.embedded
+                cut.counters["reused"] += embedded.reused
+            self._check_deadline()
         commit = Commit(
             attempt=self._attempt,
-            state=state,
-            fingerprint=fingerprint,
-            chunks=counts,
-            stat=content.stat,
-            size_bytes=content.size_bytes,
-            counters={name: value for name, value in counters.items() if value},
+            state=DocumentState.LIVE if cut.writes else DocumentState.EMPTY,
+            fingerprint=cut.fingerprint,
+            chunks=cut.counts,
+            stat=cut.content.stat,
+            size_bytes=cut.content.size_bytes,
+            counters={name: value for name, value in cut.counters.items() if value},
         )
-        return Prepared(commit, tuple(writes))
+        return Prepared(commit, tuple(cut.writes))
+
+    def _wait(self, tries: int) -> None:
+        """Until it is worth while to look again what other attempts have stored."""
+        longest = min(_FIRST_LOOK_SECONDS * 2 ** min(tries, 10), _LAST_LOOK_SECONDS)
+        with self._waiting():
+            self._reconciler.keeper.pause(longest * random.uniform(0.5, 1.0))
+        self._require_lease()
+
+    @contextmanager
+    def _waiting(self, characters: int = 0) -> Iterator[None]:
+        """Lets other documents work meanwhile; the time of this one stands still."""
+        clock = self._reconciler.clock
+        began = clock.monotonic()
+        try:
+            with self._turns.left(characters):
+                yield
+        finally:
+            self._ends_at += clock.monotonic() - began
+
+    def _indexes_with_vectors_of(self, target: Target, strategy: StrategySpec) -> list[str]:
+        return self._indexes_where(target, lambda theirs: theirs.embedding_shape == strategy.embedding_shape)
+
+    def _indexes_where(self, target: Target, is_alike: Callable[[StrategySpec], bool]) -> list[str]:
+        """The indexes of the strategies that are alike, those of ``target`` first."""
+        return [
+            other.index(theirs.name)
+            for other in (target, *(other for other in self._targets if other is not target))
+            for theirs in other.knowledge_base.strategies
+            if is_alike(theirs)
+        ]
 
     def _embed(
         self, target: Target, strategy: StrategySpec, records: Sequence[ChunkRecord], counters: dict[str, int], handling: Handling
     ) -> list[ChunkRecord]:
         model = handling.model_of(target, strategy)
-        indexes = [
-            other.index(theirs.name)
-            for other in (target, *(other for other in self._targets if other is not target))
-            for theirs in other.knowledge_base.strategies
-            if theirs.embedding_shape == strategy.embedding_shape
-        ]
+        indexes = self._indexes_with_vectors_of(target, strategy)
         batch_size = strategy.embedding.batch_size if strategy.embedding is not None else TEXTS_A_CALL
         done = embed_records(
-            records, model, target.vectors, indexes, texts_a_call=min(batch_size, TEXTS_A_CALL), between=self._check_deadline
+            records,
+            model,
+            target.vectors,
+            indexes,
+            summaries=self._summaries(target, strategy),
+            texts_a_call=min(batch_size, TEXTS_A_CALL),
+            between=self._check_deadline,
         )
         counters["embedded"] += done.embedded
         counters["reused"] += done.reused

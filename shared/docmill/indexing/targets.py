@@ -1,10 +1,11 @@
 """Targets: an index set with everything that is needed to write to it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from docmill.domain.index_names import index_name
 from docmill.domain.knowledge_bases import KnowledgeBase, StrategyKind, StrategySpec
+from docmill.indexing.summarising import Summariser
 from docmill.ports.models import EmbeddingModel
 from docmill.ports.stores import ChunkStore, LexicalStore, VectorStore
 
@@ -16,6 +17,7 @@ class Target:
     Attributes:
         knowledge_base: as it was configured when the set was made.
         models: by strategy name, for strategies that embed.
+        summarisers: by strategy name, for strategies that embed summaries.
     """
 
     index_set: str
@@ -23,6 +25,7 @@ class Target:
     vectors: VectorStore
     lexical: LexicalStore
     models: Mapping[str, EmbeddingModel]
+    summarisers: Mapping[str, Summariser] = field(default_factory=dict)
 
     def index(self, strategy: str) -> str:
         """The physical index of a strategy."""

@@ -1,6 +1,6 @@
 import pytest
 
-from docmill.domain.run_rules import failure_of_all, failure_that_ends
+from docmill.domain.run_rules import arms, failure_of_all, failure_that_ends
 
 
 @pytest.mark.parametrize(
@@ -9,11 +9,9 @@ from docmill.domain.run_rules import failure_of_all, failure_that_ends
         ({}, None),
         ({"planned": 500, "indexed": 100, "failed.provider.permanent": 1}, "provider.permanent"),
         ({"planned": 500, "indexed": 100, "failed.disk.full": 3}, "disk.full"),
-        ({"planned": 500, "failed.provider.transient": 19}, None),
-        ({"planned": 500, "failed.provider.transient": 20}, "provider.transient"),
-        ({"planned": 500, "failed.provider.transient": 12, "failed.provider.rate_limited": 8}, "provider.transient"),
-        ({"planned": 500, "indexed": 9, "reused": 30, "failed.provider.transient": 20}, "provider.transient"),
-        ({"planned": 500, "indexed": 1, "embedded": 1, "failed.provider.transient": 499}, None),
+        ({"planned": 500, "indexed": 100, "failed.provider.budget_spent": 1}, "provider.budget_spent"),
+        ({"planned": 500, "failed.provider.transient": 499}, None),
+        ({"planned": 500, "failed.provider.rate_limited": 20}, None),
         ({"planned": 500, "failed.provider.text_refused": 500}, None),
         ({"planned": 500, "failed.store.rejected": 500}, None),
         ({"planned": 500, "failed.store.down": 100}, None),
@@ -47,3 +45,17 @@ def test_a_run_ends_early_for_what_every_document_would_fail_of(counters: dict[s
 )
 def test_a_run_has_failed_when_all_that_it_planned_failed_of_what_may_pass(counters: dict[str, int], code: str | None) -> None:
     assert failure_of_all(counters) == code
+
+
+@pytest.mark.parametrize(
+    ("code", "armed"),
+    [
+        ("provider.transient", True),
+        ("provider.rate_limited", True),
+        ("provider.permanent", False),
+        ("store.down", False),
+        ("root.unavailable", False),
+    ],
+)
+def test_only_a_failing_provider_is_left_alone_for_a_while(code: str, armed: bool) -> None:
+    assert arms(code) is armed

@@ -1,0 +1,306 @@
+"""Batching: fills a provider's requests with the texts of many documents, each of which waits in a thread of its own."""
+
+import copy
+import threading
+import time
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Final
+
+from docmill.domain.chunks import Vector
+from docmill.domain.errors import CallCancelled, ProviderPermanent, TextRefused
+from docmill.ports.models import EmbeddingModel
+
+#: How long the first text of a request waits for company while nothing else is on its way.
+LINGER_SECONDS: Final = 0.005
+#: Requests that are prepared at once where no number is configured; how many of them are on their way is the gate's matter.
+MOST_SENDERS: Final = 32
+_LONGEST_LINGER_SECONDS: Final = 1.0
+_MOST_CHARACTERS: Final = 400_000
+_LOOK_SECONDS: Final = 0.25
+_IDLE_SECONDS: Final = 5.0
+#: The share of the last request in the average of how long one takes.
+_LAST_SHARE: Final = 0.3
+#: So many senders may be added at any time; a further one only while full requests take at most so many times as long as the quickest
+#: one did: beyond, they wait for leave, and more of them would wait with them.
+_SENDERS_AT_ANY_TIME: Final = 3
+_MOST_TIMES_AS_LONG: Final = 3.0
+
+
+class _Call:
+    """One caller that waits: how many of its texts have no vector yet, and what has gone wrong with one of them."""
+
+    __slots__ = ("done", "error", "failed", "left")
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+        self.done = threading.Event()
+        self.error: Exception | None = None
+        self.failed: str | None = None
+
+
+class _Text:
+    """One text that somebody waits for."""
+
+    __slots__ = ("calls", "since", "text", "vector")
+
+    def __init__(self, text: str, since: float) -> None:
+        self.text = text
+        self.since = since
+        self.calls: list[_Call] = []
+        self.vector: Vector = ()
+
+
+class Batcher:
+    """The requests of one knowledge base and one run to one model, from any number of threads.
+
+    A request goes out when it is full, or when its first text has waited a little while fewer senders are busy than there may be. The
+    more requests are on their way, the longer it may wait: by the time that one of them takes, divided by their number, one returns anyway.
+    """
+
+    def __init__(
+        self,
+        model: EmbeddingModel,
+        *,
+        most_texts: int,
+        most_senders: int = MOST_SENDERS,
+        most_characters: int = _MOST_CHARACTERS,
+        linger_seconds: float = LINGER_SECONDS,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """No thread runs before the first text comes, and none stays long after the last one.
+
+        Args:
+            model: makes the vectors; is called by several threads at once.
+            most_texts: in one call of it.
+            most_senders: calls of it at once; a further one begins only when a full request waits.
+            most_characters: in one call of it, unless one text has more.
+            linger_seconds: how long the first text waits for company while nothing is on its way.
+            monotonic: the time in seconds.
+        """
+        self._model = model
+        self._most_texts = most_texts
+        self._most_senders = most_senders
+        self._most_characters = most_characters
+        self._linger_seconds = linger_seconds
+        self._monotonic = monotonic
+        self._changed = threading.Condition()
+        self._waiting: dict[str, _Text] = {}
+        self._characters = 0
+        self._sent: dict[str, _Text] = {}
+        self._senders: set[threading.Thread] = set()
+        self._idle = 0
+        self._numbers = count(1)
+        self._request_seconds = 0.0
+        self._full_seconds = 0.0
+        self._quickest_full_seconds = 0.0
+        self._stopped = False
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody waits for anything."""
+        with self._changed:
+            return not self._waiting and not self._sent
+
+    def embed(self, texts: Sequence[str], check: Callable[[], None] = lambda: None) -> list[Vector]:
+        """The vectors of ``texts``, in their order; blocks until they are there.
+
+        A text that another caller waits for is not asked for again. Texts that nobody waits for any more are not sent.
+
+        Args:
+            texts: of one document.
+            check: called several times a second; what it raises ends the waiting, of this caller alone.
+
+        Raises:
+            TextRefused: the model does not take one of ``texts``.
+            CallCancelled: ``stop`` was called.
+            ProviderError: what a request came to that had one of ``texts``.
+        """
+        wanted = list(dict.fromkeys(texts))
+        call = _Call(len(wanted))
+        if not wanted:
+            return []
+        with self._changed:
+            if self._stopped:
+                raise CallCancelled(f"{self._model.name} was not called: docmill is stopping")
+            is_first = not self._waiting
+            asked = [self._ask(text, call) for text in wanted]
+            if is_first or self._is_full():  # otherwise a sender lingers already, or all are busy
+                self._wake_or_add_sender()
+        try:
+            while not call.done.wait(_LOOK_SECONDS):
+                check()
+            if call.error is not None:
+                raise self._error_of(call, texts) from call.error
+            vectors = {text.text: text.vector for text in asked}
+            return [vectors[text] for text in texts]
+        finally:
+            if call.left:
+                self._leave(call, asked)
+
+    def stop(self) -> None:
+        """Ends all waiting with ``CallCancelled``, now and later; the threads end with the call of the model in which they are."""
+        with self._changed:
+            self._stopped = True
+            error = CallCancelled(f"{self._model.name} was left: docmill is stopping")
+            for text in [*self._waiting.values(), *self._sent.values()]:
+                _fail(text, error)
+            self._waiting.clear()
+            self._sent.clear()
+            self._changed.notify_all()
+
+    def join(self, timeout_seconds: float) -> bool:
+        """After ``stop``: whether every thread has ended, within ``timeout_seconds``."""
+        ends_at = time.monotonic() + timeout_seconds
+        with self._changed:
+            senders = list(self._senders)
+        for sender in senders:
+            sender.join(max(0.0, ends_at - time.monotonic()))
+        return not any(sender.is_alive() for sender in senders)
+
+    # Callers ----------------------------------------------------------------------------------------------------------------------------
+
+    def _ask(self, text: str, call: _Call) -> _Text:
+        known = self._sent.get(text) or self._waiting.get(text)
+        if known is None:
+            known = self._waiting[text] = _Text(text, self._monotonic())
+            self._characters += len(text)
+        known.calls.append(call)
+        return known
+
+    def _leave(self, call: _Call, asked: Sequence[_Text]) -> None:
+        with self._changed:
+            for text in asked:
+                if call in text.calls:
+                    text.calls.remove(call)
+                if not text.calls and self._waiting.get(text.text) is text:
+                    del self._waiting[text.text]
+                    self._characters -= len(text.text)
+
+    def _error_of(self, call: _Call, texts: Sequence[str]) -> Exception:
+        """An error of its own for each caller: several threads raise it."""
+        if isinstance(call.error, TextRefused) and call.failed is not None:
+            return TextRefused(str(call.error), texts.index(call.failed))
+        assert call.error is not None
+        return copy.copy(call.error)
+
+    def _wake_or_add_sender(self) -> None:
+        if self._idle:
+            self._changed.notify()
+        elif not self._senders or (self._is_full() and self._may_grow()):
+            sender = threading.Thread(target=self._send_until_idle, name=f"docmill-embed-{next(self._numbers)}", daemon=True)
+            self._senders.add(sender)
+            sender.start()
+
+    def _may_grow(self) -> bool:
+        few = len(self._senders) < _SENDERS_AT_ANY_TIME
+        return len(self._senders) < self._most_senders and (few or self._full_seconds <= _MOST_TIMES_AS_LONG * self._quickest_full_seconds)
+
+    def _is_full(self) -> bool:
+        return len(self._waiting) >= self._most_texts or self._characters >= self._most_characters
+
+    # Senders ----------------------------------------------------------------------------------------------------------------------------
+
+    def _send_until_idle(self) -> None:
+        while (batch := self._take()) is not None:
+            started = self._monotonic()
+            self._send(batch)
+            self._note(self._monotonic() - started, is_full=len(batch) == self._most_texts)
+
+    def _note(self, took: float, *, is_full: bool) -> None:
+        with self._changed:
+            self._request_seconds = _average(self._request_seconds, took)
+            if is_full:
+                self._full_seconds = _average(self._full_seconds, took)
+                self._quickest_full_seconds = min(self._quickest_full_seconds or took, took)
+
+    def _take(self) -> list[_Text] | None:
+        """The texts of the next request, when it is time for it; None when this thread is not needed any more."""
+        with self._changed:
+            self._idle += 1
+            try:
+                while not self._stopped and not self._is_due():
+                    if self._waiting:
+                        self._changed.wait(self._linger_left())
+                    elif not self._changed.wait(_IDLE_SECONDS) and not self._waiting:
+                        break
+            finally:
+                self._idle -= 1
+            if self._stopped or not self._waiting:
+                self._senders.discard(threading.current_thread())
+                return None
+            batch = self._first_texts()
+            if self._waiting:
+                self._wake_or_add_sender()
+            return batch
+
+    def _is_due(self) -> bool:
+        return bool(self._waiting) and (self._is_full() or self._linger_left() <= 0)
+
+    def _linger_left(self) -> float:
+        busy = len(self._senders) - self._idle
+        longest = min(self._request_seconds / (busy + 1), _LONGEST_LINGER_SECONDS) if busy else 0.0
+        first = next(iter(self._waiting.values()))
+        return first.since + max(self._linger_seconds, longest) - self._monotonic()
+
+    def _first_texts(self) -> list[_Text]:
+        batch: list[_Text] = []
+        characters = 0
+        for text in self._waiting.values():
+            characters += len(text.text)
+            if len(batch) == self._most_texts or (batch and characters > self._most_characters):
+                break
+            batch.append(text)
+        for text in batch:
+            del self._waiting[text.text]
+            self._characters -= len(text.text)
+            self._sent[text.text] = text
+        return batch
+
+    def _send(self, batch: list[_Text]) -> None:
+        """Gets the vectors of a request's texts; one that is refused fails alone, and the others are asked for without it."""
+        left = batch
+        while left:
+            try:
+                vectors = self._model.embed_passages([text.text for text in left])
+                if len(vectors) != len(left):
+                    raise ProviderPermanent(f"{self._model.name} returned {len(vectors)} vectors for {len(left)} texts")
+            except TextRefused as refused:
+                made = list(refused.made[: refused.place])
+                self._deliver(left[: len(made)], made)
+                self._refuse([left[refused.place]], refused)
+                left = [text for place, text in enumerate(left) if place >= len(made) and place != refused.place]
+            except Exception as error:  # noqa: BLE001  # each document ends with it in its own thread
+                self._refuse(left, error)
+                left = []
+            else:
+                self._deliver(left, vectors)
+                left = []
+
+    def _deliver(self, texts: Sequence[_Text], vectors: Sequence[Vector]) -> None:
+        with self._changed:
+            for text, vector in zip(texts, vectors, strict=True):
+                if self._sent.pop(text.text, None) is None:
+                    continue  # it was stopped meanwhile
+                text.vector = vector
+                for call in text.calls:
+                    call.left -= 1
+                    if not call.left:
+                        call.done.set()
+
+    def _refuse(self, texts: Sequence[_Text], error: Exception) -> None:
+        with self._changed:
+            for text in texts:
+                if self._sent.pop(text.text, None) is not None:
+                    _fail(text, error)
+
+
+def _average(before: float, last: float) -> float:
+    return (1 - _LAST_SHARE) * (before or last) + _LAST_SHARE * last
+
+
+def _fail(text: _Text, error: Exception) -> None:
+    for call in text.calls:
+        if call.error is None:
+            call.error, call.failed = error, text.text
+            call.done.set()

@@ -1,0 +1,130 @@
+"""Paid vectors: those of a document that providers make, each text paid for once in the whole fleet."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from docmill.domain.chunks import ChunkRecord, Vector
+from docmill.domain.errors import TextRefused
+from docmill.domain.knowledge_bases import EmbeddingModelSpec
+from docmill.indexing.embedding import Embedded
+from docmill.indexing.summarising import Summaries
+from docmill.ports.models import EmbeddingModel
+from docmill.ports.stores import VectorStore
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What one strategy in one index set needs vectors for.
+
+    Attributes:
+        records: of the document, without vectors.
+        model: makes what no index has; ``spec`` describes it.
+        shape: everything that decides which vector a text gets.
+        store: holds ``indexes``.
+        indexes: looked up in order; all hold vectors of this shape.
+        summaries: what is embedded in the place of the chunks; None embeds the chunks.
+    """
+
+    records: Sequence[ChunkRecord]
+    model: EmbeddingModel
+    spec: EmbeddingModelSpec
+    shape: Mapping[str, object]
+    store: VectorStore
+    indexes: Sequence[str]
+    summaries: Summaries | None = None
+
+
+@dataclass(slots=True)
+class _Shape:
+    """What the needs of one shape have together."""
+
+    key: str
+    needs: list[int] = field(default_factory=list)
+    missing: dict[str, ChunkRecord] = field(default_factory=dict)
+    found: dict[str, Vector] = field(default_factory=dict)
+
+    def look_up(self, need: Need) -> None:
+        for index in need.indexes:
+            if not self.missing:
+                return
+            self.found.update(need.store.vectors_of(index, list(self.missing)))
+            self.missing = {text_hash: record for text_hash, record in self.missing.items() if text_hash not in self.found}
+
+    def claims(self) -> list[str]:
+        return [hashlib.blake2b(f"{self.key}\n{text_hash}".encode(), digest_size=12).hexdigest() for text_hash in self.missing]
+
+
+def embed_paid(
+    needs: Sequence[Need],
+    *,
+    claim: Callable[[Sequence[str]], bool],
+    wait: Callable[[int], None],
+    embed: Callable[[Need, Sequence[str]], list[Vector]],
+) -> list[Embedded]:
+    """Gives the records of each need their vectors, in the order of ``needs``.
+
+    What no index has is claimed first, all of the document's texts together, so that no two documents wait for each other.
+
+    Args:
+        needs: of one document.
+        claim: ``RunLedger.claim`` for its attempt.
+        wait: called with 1, 2, 3 ... while another attempt has claimed one of the texts; may raise to end the work.
+        embed: the vectors of texts by a need's model.
+
+    Raises:
+        TextRefused: the model does not take the text of a chunk; the message says which lines it has.
+        ProviderError: a model failed.
+    """
+    shapes = _shapes_of(needs)
+    tries = 0
+    while True:
+        for shape in shapes:
+            shape.look_up(needs[shape.needs[0]])
+        keys = [key for shape in shapes for key in shape.claims()]
+        if not keys:
+            break
+        if claim(keys):
+            for shape in shapes:  # what was committed between the look and the claim
+                shape.look_up(needs[shape.needs[0]])
+            break
+        tries += 1
+        wait(tries)
+    embedded: dict[int, Embedded] = {}
+    for shape in shapes:
+        first = needs[shape.needs[0]]
+        _pay(first, shape, embed)
+        unpaid = set(shape.missing)
+        for place in shape.needs:
+            records = [replace(record, vector=shape.found[record.text_hash]) for record in needs[place].records]
+            if first.summaries is not None:
+                records = first.summaries.on(records)
+            paid = unpaid & {record.text_hash for record in records}
+            unpaid -= paid
+            embedded[place] = Embedded(records, len(paid), sum(record.text_hash not in paid for record in records))
+    return [embedded[place] for place in range(len(needs))]
+
+
+def _shapes_of(needs: Sequence[Need]) -> list[_Shape]:
+    shapes: dict[str, _Shape] = {}
+    for place, need in enumerate(needs):
+        key = json.dumps(need.shape, sort_keys=True)
+        shape = shapes.setdefault(key, _Shape(key))
+        shape.needs.append(place)
+        for record in need.records:
+            shape.missing.setdefault(record.text_hash, record)
+    return list(shapes.values())
+
+
+def _pay(need: Need, shape: _Shape, embed: Callable[[Need, Sequence[str]], list[Vector]]) -> None:
+    missing = list(shape.missing.values())
+    if not missing:
+        return
+    texts = [record.indexed_text for record in missing] if need.summaries is None else need.summaries.texts_of(missing)
+    try:
+        vectors = embed(need, texts)
+    except TextRefused as refused:
+        record = missing[refused.place]
+        raise TextRefused(f"{refused} (the text of lines {record.start_line} to {record.end_line})", refused.place) from refused
+    shape.found.update(zip(shape.missing, vectors, strict=True))
