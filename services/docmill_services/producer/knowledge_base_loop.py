@@ -14,11 +14,13 @@ from docmill.domain.errors import DocmillError, NotLeader
 from docmill.domain.knowledge_bases import KnowledgeBase
 from docmill.domain.runs import RunState
 from docmill.indexing.index_sets import WATCHING, sets_to_fill
+from docmill.ports.gate import Gate
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
+from docmill_services.producer.backing_off import Leave, standing_of
 from docmill_services.producer.leadership import Leadership, Term
 from docmill_services.producer.passes import Pass, Stopped
-from docmill_services.producer.planning import share_of_window
+from docmill_services.producer.planning import most_outstanding, share_of_window
 from docmill_services.producer.scan import Scan
 from docmill_services.producer.watching import Watcher
 
@@ -32,16 +34,21 @@ _WATCH_FIRST_SECONDS = 5.0
 class Window:
     """How many documents may be outstanding, shared among the knowledge bases that have work."""
 
-    def __init__(self, size: int, states: Mapping[str, KnowledgeBaseState]) -> None:
-        """``size`` is over all of ``states``."""
+    def __init__(
+        self, size: int, states: Mapping[str, KnowledgeBaseState], specifications: Mapping[str, KnowledgeBase] | None = None
+    ) -> None:
+        """``size`` is over all of ``states``; ``specifications`` may bound some of them by themselves."""
         self._size = size
         self._states = states
+        self._most = {name: most_outstanding(one) for name, one in (specifications or {}).items()}
 
     def room(self, name: str) -> int:
         """How many more documents ``name`` may have outstanding now."""
         outstanding = {other: sum(state.ledger.outstanding()) for other, state in self._states.items()}
         busy = sum(1 for other, count in outstanding.items() if count or other == name)
-        return share_of_window(self._size, outstanding[name], busy)
+        share = share_of_window(self._size, outstanding[name], busy)
+        most = self._most.get(name)
+        return share if most is None else max(0, min(share, most - outstanding[name]))
 
 
 class KnowledgeBaseLoop:
@@ -61,6 +68,8 @@ class KnowledgeBaseLoop:
         force_polling: bool = False,
         open_state: Callable[[], object] = lambda: None,
         prepare: Callable[[], None] = lambda: None,
+        gates: Callable[[], Mapping[str, Gate]] = dict,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         """Nothing runs before ``serve``.
 
@@ -76,6 +85,8 @@ class KnowledgeBaseLoop:
             force_polling: as for a ``Watcher``.
             open_state: called before each look for work, whether this process leads or not.
             prepare: called before each look for work by the one that leads.
+            gates: of the providers that its documents need now, by name.
+            clock: seconds since 1970, to compare with when a gate opens.
         """
         self.name = specification.name
         self._specification = specification
@@ -89,7 +100,10 @@ class KnowledgeBaseLoop:
         self._force_polling = force_polling
         self._open_state = open_state
         self._prepare = prepare
+        self._gates = gates
+        self._clock = clock
         self._led = state
+        self._awaits_gates = False
         self._takes_over = False
         self._last_scan: float | None = None
         self._watch_settled = threading.Event()
@@ -153,15 +167,23 @@ class KnowledgeBaseLoop:
             state = self._pass().carry_out(run.id)
             self._last_scan = time.monotonic()
             _log.info("run_ended", knowledge_base=self.name, run=run.id, state=state.value)
+            self._awaits_gates = state is RunState.FAILED and self._leave() is not Leave.ALL
             if state is RunState.TIMED_OUT:
                 _log.warning("run_took_too_long", knowledge_base=self.name, then="the next one goes on with what is left")
             if state is RunState.TIMED_OUT or ledger.wants_another_pass(run.id):
                 ledger.start_run()
-        elif self._watch and self._last_scan is not None and self._scan_is_due():
+        elif self._watch and self._last_scan is not None and (self._scan_is_due() or self._may_resume()):
             ledger.start_run()
 
     def _scan_is_due(self) -> bool:
         return time.monotonic() - (self._last_scan or 0.0) > self._specification.scan_interval_seconds
+
+    def _may_resume(self) -> bool:
+        """Whether the last run failed while a provider was to be left alone, and the time for that is over."""
+        return self._awaits_gates and self._leave() is not Leave.NOTHING
+
+    def _leave(self) -> Leave:
+        return standing_of([gate.status() for gate in self._gates().values()], self._clock()).leave
 
     def _pass(self) -> Pass:
         return Pass(
@@ -173,6 +195,8 @@ class KnowledgeBaseLoop:
             room=lambda: self._window.room(self.name),
             stopping=self._stopping,
             timeout_seconds=self._specification.indexing_timeout_seconds,
+            gates=self._gates(),
+            clock=self._clock,
         )
 
     def _end_run(self, error: str) -> None:

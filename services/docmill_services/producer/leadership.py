@@ -60,8 +60,8 @@ class Leadership:
             if self._led is led:
                 self._led = self._token = None
 
-    def give_up(self) -> None:
-        """Frees the role for others, and takes it no more."""
+    def give_up(self) -> bool:
+        """Frees the role for others, and takes it no more; False when the registry does not answer: then it runs out by itself."""
         with self._lock:
             self._given_up = True
             token, self._led, self._token = self._token, None, None
@@ -69,7 +69,9 @@ class Leadership:
             try:
                 self._state.leases.release_role(PRODUCER_ROLE, token)
             except DocmillError as error:
-                _log.debug("role_not_released", knowledge_base=self._knowledge_base, error=str(error))  # it runs out by itself
+                _log.debug("role_not_released", knowledge_base=self._knowledge_base, error=str(error))
+                return False
+        return True
 
 
 class Term(threading.Event):

@@ -5,20 +5,22 @@ import os
 import threading
 import time
 from array import array
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NoReturn
 
 import structlog
 
-from docmill.domain.errors import DocmillError
+from docmill.domain.errors import DocmillError, ProviderPermanent, ProviderTransient
 from docmill.domain.registry import DocumentState, Lane
-from docmill.domain.run_rules import failure_of_all, failure_that_ends
+from docmill.domain.run_rules import arms, failure_of_all, failure_that_ends
 from docmill.domain.runs import Run, RunState
 from docmill.indexing.batches import contains, document_key, in_batches
 from docmill.indexing.sources import ROOTS
+from docmill.ports.gate import RUN_ENDED, Gate, GateState
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
+from docmill_services.producer.backing_off import PROBING_DOCUMENTS, BackingOff, Leave
 from docmill_services.producer.planning import needs_work
 from docmill_services.producer.scan import Scan
 
@@ -34,15 +36,43 @@ class Stopped(Exception):
     """The process is stopping; the run goes on at the next start."""
 
 
+@dataclass(slots=True)
+class _Course:
+    """How far a run has come.
+
+    Attributes:
+        pending: tickets of the run, as of the last check.
+        left_out: whether the scan found what may not be planned while the run backs off.
+        removing: what was planned last to be removed while it does.
+    """
+
+    run_id: str
+    started: float
+    backing_off: BackingOff
+    pending: int = 0
+    left_out: bool = False
+    removing: list[str] = field(default_factory=list)
+
+    @property
+    def leave(self) -> Leave:
+        return self.backing_off.leave
+
+
 @dataclass(frozen=True, slots=True)
 class Pass:
     """What a run needs.
+
+    While a gate is not open the run backs off: what is new or changed is left out of its plan, but for a few documents once the gate may be
+    tried; removals and what was planned go on; and when the gate has opened the scan is made again, within the same run.
 
     Attributes:
         scan: makes one scan.
         index_sets: the sets that must come to equal the disk.
         room: how many more documents may be outstanding now.
-        timeout_seconds: bound of the run; None is unbounded.
+        timeout_seconds: bound of the run, without the time in which it backed off; None is unbounded.
+        gates: of the providers that documents need, by name.
+        clock: seconds since 1970.
+        monotonic: seconds, for the bound.
     """
 
     knowledge_base: str
@@ -53,6 +83,9 @@ class Pass:
     room: Callable[[], int]
     stopping: threading.Event
     timeout_seconds: float | None
+    gates: Mapping[str, Gate] = field(default_factory=dict)
+    clock: Callable[[], float] = time.time
+    monotonic: Callable[[], float] = time.monotonic
 
     def carry_out(self, run_id: str) -> RunState:
         """Runs ``run_id`` to its end and returns its final state.
@@ -61,32 +94,43 @@ class Pass:
             Stopped: the process is stopping.
             StoreDown: registry or broker do not answer.
         """
-        started = time.monotonic()
         ledger = self.state.ledger
-        scan = self.scan()
-        self._count_anew(run_id)
+        backing_off = BackingOff(self.knowledge_base, ledger, self.gates, self.clock, self.monotonic)
+        course = _Course(run_id, self.monotonic(), backing_off)
         try:
-            seen = self._plan_additions(run_id, scan, started)
-            if scan.unavailable and not seen:
-                error = next(iter(scan.unavailable.values()))
-                _log.error("run_failed", knowledge_base=self.knowledge_base, error=str(error))
-                ledger.end_run(run_id, RunState.FAILED, f"{error.code}: {error}")
-                return RunState.FAILED
-            self._report(run_id, scan)
-            self._note_roots(scan)
-            self._plan_removals(run_id, scan, seen, started)
-        except _Ended as ended:
-            return ended.state
-        ledger.scan_ended(run_id)
-        try:
+            while not self._plan(course):
+                self._wait_to_plan_again(course)
+            ledger.scan_ended(run_id)
             # Looked at before it may complete: a run whose last document failed of what ends a run has failed.
-            while not self._is_complete(self._check(run_id, started)):
-                if self.stopping.wait(_POLL_SECONDS):
-                    raise Stopped
+            while not self._is_complete(self._check(course)):
+                self._pause()
         except _Ended as ended:
             return ended.state
         run = ledger.run(run_id)
         return run.state if run is not None else RunState.CANCELLED
+
+    def _plan(self, course: _Course) -> bool:
+        """One scan, and what follows from it; whether all of that is planned."""
+        scan = self.scan()
+        self._count_anew(course.run_id)
+        course.left_out = False
+        seen = self._plan_additions(course, scan)
+        if scan.unavailable and not seen:
+            error = next(iter(scan.unavailable.values()))
+            _log.error("run_failed", knowledge_base=self.knowledge_base, error=str(error))
+            self._end(course.run_id, RunState.FAILED, f"{error.code}: {error}")
+        self._report(course.run_id, scan)
+        self._note_roots(scan)
+        self._plan_removals(course, scan, seen)
+        return not course.left_out
+
+    def _wait_to_plan_again(self, course: _Course) -> None:
+        """Until the gates have opened, or may be tried and no document of the run waits that would."""
+        while True:
+            self._check(course)
+            if course.leave is Leave.ALL or (course.leave is Leave.FEW and not course.pending):
+                return
+            self._pause()
 
     def _count_anew(self, run_id: str) -> None:
         """A scan that was broken off begins again with its run, and counts its files again; what was done since was planned by then."""
@@ -118,21 +162,22 @@ class Pass:
         missing = {_ROOTS_MISSING: len(scan.unavailable), _NOT_READ: len(scan.unreadable)}
         self.state.ledger.count(run_id, {name: count for name, count in missing.items() if count})
 
-    def _plan_additions(self, run_id: str, scan: Scan, started: float) -> "array[int]":
+    def _plan_additions(self, course: _Course, scan: Scan) -> "array[int]":
         """Enqueues what is new or changed; returns the keys of all documents that were seen, in order."""
+        run_id = course.run_id
         seen: array[int] = array("Q")
         counting: threading.Thread | None = None
         for files in in_batches(scan.files(), _BATCH):
-            self._check(run_id, started)
+            self._check(course)
             ids = [file.document_id for file in files]
             seen.extend(document_key(document_id) for document_id in ids)
             known = [self.state.registry.stats(index_set, ids) for index_set in self.index_sets()]
             planned = [file.document_id for place, file in enumerate(files) if needs_work(file.stat, [stats[place] for stats in known])]
             self.state.ledger.count(run_id, {"seen": len(files), "unchanged": len(files) - len(planned), "planned": len(planned)})
-            if counting is None and len(planned) > self.room():
+            if counting is None and course.leave is Leave.ALL and len(planned) > self.room():
                 counting = threading.Thread(target=self._count_files, args=(run_id,), name="docmill-count", daemon=True)
                 counting.start()
-            self._enqueue(run_id, planned, started)
+            self._enqueue_additions(course, planned)
         return array("Q", sorted(seen))
 
     def _count_files(self, run_id: str) -> None:
@@ -147,10 +192,10 @@ class Pass:
         except DocmillError as error:
             _log.debug("files_not_counted", knowledge_base=self.knowledge_base, error=str(error))
 
-    def _plan_removals(self, run_id: str, scan: Scan, seen: "array[int]", started: float) -> None:
+    def _plan_removals(self, course: _Course, scan: Scan, seen: "array[int]") -> None:
         for index_set in self.index_sets():
             for entries in in_batches(self.state.registry.scan(index_set), _BATCH):
-                self._check(run_id, started)
+                self._check(course)
                 unseen = [
                     document_id
                     for document_id, entry in entries
@@ -164,23 +209,49 @@ class Pass:
                         count=len(unseen) - len(gone),
                         reason="a folder could not be read",
                     )
-                self._enqueue(run_id, gone, started)
+                self._enqueue_removals(course, gone)
 
-    def _enqueue(self, run_id: str, document_ids: Sequence[str], started: float) -> None:
-        """Plans documents as room for them comes; a window smaller than a part is filled bit by bit."""
+    def _enqueue_additions(self, course: _Course, document_ids: Sequence[str]) -> None:
+        """Plans documents as room for them comes, and leaves them out while no provider may be called."""
         waiting = list(document_ids)
         while waiting:
-            part = waiting[: min(_ENQUEUE, self.room())]
-            if part:
-                messages = self.state.ledger.enqueue(part, Lane.BULK, run_id=run_id)
-                self.tasks.send(messages, Lane.BULK)
-                del waiting[: len(part)]
-                continue
-            self._check(run_id, started)
-            if self.stopping.wait(_POLL_SECONDS):
-                raise Stopped
+            if course.leave is Leave.NOTHING:
+                course.left_out = True
+                return
+            room = self.room() if course.leave is Leave.ALL else min(self.room(), PROBING_DOCUMENTS - course.pending)
+            self._enqueue_some(course, waiting, room)
 
-    def _check(self, run_id: str, started: float) -> Run:
+    def _enqueue_removals(self, course: _Course, document_ids: Sequence[str]) -> None:
+        """Plans removals as room for them comes; the window may be full of documents that wait for a provider, which are not waited for."""
+        waiting = list(document_ids)
+        while waiting:
+            if course.leave is Leave.ALL:
+                self._enqueue_some(course, waiting, self.room())
+            else:
+                going_on = any(self.state.ledger.pending(course.removing))
+                course.removing = self._enqueue_some(course, waiting, 0 if going_on else _ENQUEUE) or course.removing
+
+    def _enqueue_some(self, course: _Course, waiting: list[str], room: int) -> list[str]:
+        """Takes from ``waiting`` what there is room for and plans it; returns what a message was sent of. Without room it waits a little.
+
+        A window smaller than a part is filled bit by bit.
+        """
+        part = waiting[: max(0, min(_ENQUEUE, room))]
+        messages = self.state.ledger.enqueue(part, Lane.BULK, run_id=course.run_id) if part else []
+        if messages:
+            self.tasks.send(messages, Lane.BULK)
+        del waiting[: len(part)]
+        if not part:
+            self._pause()
+        if not part or self.gates:
+            self._check(course)
+        return [message.document_id for message in messages]
+
+    def _pause(self) -> None:
+        if self.stopping.wait(_POLL_SECONDS):
+            raise Stopped
+
+    def _check(self, course: _Course) -> Run:
         """The run as it stands; ends it early where it must end.
 
         Raises:
@@ -189,12 +260,20 @@ class Pass:
         """
         if self.stopping.is_set():
             raise Stopped
+        run_id = course.run_id
         run = self.state.ledger.run(run_id)
         if run is None or run.state.final:
             raise _Ended(run.state if run is not None else RunState.CANCELLED)
-        if self.timeout_seconds is not None and time.monotonic() - started > self.timeout_seconds:
-            self.state.ledger.end_run(run_id, RunState.TIMED_OUT, f"took longer than {self.timeout_seconds:.0f} s")
-            raise _Ended(RunState.TIMED_OUT)
+        course.pending = run.pending
+        for gate in self.gates.values():
+            if (reason := gate.aborted(run_id)) is not None:
+                # A provider that has failed again and again is left alone from then on; one that refuses is not.
+                kind = ProviderPermanent if gate.status().state is GateState.OPEN else ProviderTransient
+                self._end(run_id, RunState.FAILED, f"{kind.code}: {reason}")
+        course.backing_off.look(run)
+        seconds = self.monotonic() - course.started - course.backing_off.seconds
+        if self.timeout_seconds is not None and seconds > self.timeout_seconds:
+            self._end(run_id, RunState.TIMED_OUT, f"took longer than {self.timeout_seconds:.0f} s")
         self._fail_of(run_id, failure_that_ends(run.counters))
         return run
 
@@ -206,13 +285,24 @@ class Pass:
         """
         if run.pending:
             return False
-        self._fail_of(run.id, failure_of_all(run.counters))
+        code = failure_of_all(run.counters)
+        if code is not None and arms(code):
+            for gate in self.gates.values():
+                gate.close()
+        self._fail_of(run.id, code)
         return self.state.ledger.complete(run.id)
 
     def _fail_of(self, run_id: str, code: str | None) -> None:
         if code is not None:
-            self.state.ledger.end_run(run_id, RunState.FAILED, self._reason_of(code))
-            raise _Ended(RunState.FAILED)
+            self._end(run_id, RunState.FAILED, self._reason_of(code))
+
+    def _end(self, run_id: str, state: RunState, error: str) -> NoReturn:
+        """Ends the run early, and with it the requests that its documents wait for."""
+        self.state.ledger.end_run(run_id, state, error)
+        for gate in self.gates.values():
+            gate.abort(run_id, RUN_ENDED)
+        run = self.state.ledger.run(run_id)
+        raise _Ended(run.state if run is not None else state)
 
     def _reason_of(self, code: str) -> str:
         """In the words of a document that failed of it."""

@@ -6,16 +6,19 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import structlog
 
-from docmill.bootstrap import DATA_FOLDER_NAME, connect
+from docmill.bootstrap import DATA_FOLDER_NAME, connect, gates_by_name
 from docmill.config.settings import Settings
 from docmill.documents.selection import Selection
 from docmill.domain.errors import DocmillError
 from docmill.domain.knowledge_bases import KnowledgeBase
+from docmill.ports.gate import Gate
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
 from docmill.telemetry.logs import configure_logs
@@ -27,10 +30,17 @@ from docmill_services.producer_process import NO_EMBEDDED_SERVER
 
 _log = structlog.get_logger(__name__)
 _PUMP_SECONDS = 1.0
+#: For all threads together, when the process stops.
+_JOIN_SECONDS = 2.0
 
 
 def _nothing() -> None:
     """Done where nothing is to be done."""
+
+
+def _no_gates(_: str) -> Mapping[str, Gate]:
+    """Of a knowledge base whose models run inside docmill."""
+    return {}
 
 
 def produce(
@@ -47,6 +57,7 @@ def produce(
     open_state: Mapping[str, Callable[[], object]] | None = None,
     prepare: Mapping[str, Callable[[], None]] | None = None,
     turned: Callable[[], None] = _nothing,
+    gates_of: Callable[[str], Mapping[str, Gate]] = _no_gates,
 ) -> None:
     """Serves every knowledge base until ``stopping`` is set.
 
@@ -63,8 +74,9 @@ def produce(
         open_state: by name, what a knowledge base's loop does before each look for work, whether it leads or not.
         prepare: by name, what it does before each look for work while it leads.
         turned: called about once a second, also while a server is out: to start this process again would help nobody.
+        gates_of: the gates of the providers that the documents of a knowledge base, by its name, need now.
     """
-    window = Window(settings.window_documents, states)
+    window = Window(settings.window_documents, states, knowledge_bases)
     leaderships = {name: Leadership(name, states[name], holder) for name in knowledge_bases}
     loops = [
         KnowledgeBaseLoop(
@@ -79,6 +91,7 @@ def produce(
             force_polling=force_polling,
             open_state=(open_state or {}).get(name, _nothing),
             prepare=(prepare or {}).get(name, _nothing),
+            gates=partial(gates_of, name),
         )
         for name, specification in knowledge_bases.items()
     ]
@@ -88,17 +101,19 @@ def produce(
     )
     for thread in (*threads, prolonging):
         thread.start()
-    pump = Pump(states, tasks, lambda: {name: led for name, one in leaderships.items() if (led := one.led) is not None})
+    pump = Pump(states, tasks, lambda: {name: led for name, one in leaderships.items() if (led := one.led) is not None}, gates_of=gates_of)
     while not stopping.wait(_PUMP_SECONDS):
         turned()
         try:
             pump.turn()
         except DocmillError as error:
             _log.warning("pump_interrupted", error=str(error))
+    until = time.monotonic() + _JOIN_SECONDS
     for thread in threads:
-        thread.join(2.0)
+        thread.join(max(0.0, until - time.monotonic()))
     for leadership in leaderships.values():
-        leadership.give_up()
+        if not leadership.give_up():
+            break  # each of the others would wait for a server that is out
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -141,6 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         watch=not options.no_watch,
         force_polling=forces_polling(os.environ),
         holder=f"{socket.gethostname()}:child of {os.getppid()}",
+        gates_of=gates_by_name(configuration, settings, connections.client, os.environ),
     )
     connections.close()
 

@@ -3,12 +3,15 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import structlog
 
 from docmill.domain.registry import Lane, TaskMessage
+from docmill.ports.gate import Gate
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
+from docmill_services.producer.held_back import HeldBack
 
 _log = structlog.get_logger(__name__)
 _RESEND_LIMIT = 500
@@ -37,6 +40,7 @@ class Pump:
     Attributes:
         states: of all knowledge bases in the queue.
         led: those of them that this producer leads, with the ledger of their leader.
+        gates_of: those of the providers that a knowledge base needs now. What waits while one is not open has no message, and is not lost.
         patience_seconds: how long messages must be fewer than waiting entries before some count as lost; age alone would flood the
             queue while workers are off.
         idle_seconds: how long workers may hold all messages and have nothing in work before those count as lost too: a worker that the
@@ -49,10 +53,20 @@ class Pump:
     patience_seconds: float = 5.0
     monotonic: Callable[[], float] = time.monotonic
     idle_seconds: float = 30.0
+    gates_of: Callable[[str], Mapping[str, Gate]] = lambda _: {}
+    clock: Callable[[], float] = time.time
     _short: _Lasting = field(default_factory=_Lasting, init=False)
     _idle: _Lasting = field(default_factory=_Lasting, init=False)
     #: What waited when messages began to be short: an entry that was made since may have its message still to come.
     _suspected: frozenset[TaskMessage] = field(default=frozenset(), init=False)
+    _held_back: dict[str, HeldBack] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Nothing is held back before the first look at the gates."""
+        self._held_back = {
+            name: HeldBack(name, partial(self.gates_of, name), self.tasks, self.clock, self.monotonic, self.patience_seconds)
+            for name in self.states
+        }
 
     def turn(self) -> int:
         """One look at every ledger; returns how many messages were sent again.
@@ -60,7 +74,9 @@ class Pump:
         Raises:
             StoreDown: registry or broker do not answer.
         """
-        return self._resend_expired() + self._resend_lost()
+        led = self.led()
+        released = sum(one.turn(led[name].ledger) if name in led else one.look() for name, one in self._held_back.items())
+        return self._resend_expired() + released + self._resend_lost()
 
     def _resend_expired(self) -> int:
         sent = 0
@@ -75,7 +91,7 @@ class Pump:
     def _resend_lost(self) -> int:
         # Work goes on between the reads: entries that begin after the first, or are made before the last, are not short of a message.
         before, depth, after = self._outstanding(), self.tasks.depth(), self._outstanding()
-        waiting = {name: min(count, after[name][0]) for name, (count, _) in before.items()}
+        waiting = {name: 0 if self._held_back[name].is_now else min(count, after[name][0]) for name, (count, _) in before.items()}
         missing = sum(waiting.values()) - depth.total
         idle = sum(waiting.values()) > 0 and depth.total == depth.unacknowledged and not any(busy for _, busy in before.values())
         now = self.monotonic()
@@ -94,7 +110,9 @@ class Pump:
             messages = [message for message in oldest if is_lost(message)]
             if messages:
                 self.tasks.send(messages, Lane.BULK)
-                _log.warning("documents_sent_again", knowledge_base=name, count=len(messages), reason="message lost")
+                # Where a provider has a gate, a worker may have given them back in the moment in which it opened, or between two looks.
+                say = _log.info if self.gates_of(name) else _log.warning
+                say("documents_sent_again", knowledge_base=name, count=len(messages), reason="message lost")
             sent += len(messages)
             if sent >= missing:
                 break

@@ -44,6 +44,7 @@ class StandingProducer:
             open_state={name: partial(engine.open_state, opened) for name, opened in engine.knowledge_bases.items()},
             prepare={name: _Preparation(opened, self._stopping) for name, opened in engine.knowledge_bases.items()},
             turned=self._turned,
+            gates_of=engine.gates_of,
         )
 
     def check(self) -> None:

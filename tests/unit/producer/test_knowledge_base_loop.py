@@ -2,20 +2,25 @@
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from watchfiles._rust_notify import RustNotify
 
+from docmill.adapters.memory.gate import MemoryGate
 from docmill.documents.selection import Selection
+from docmill.domain.knowledge_bases import KnowledgeBase
+from docmill.domain.registry import Lane
 from docmill.domain.runs import Run, RunState
 from docmill.indexing.index_sets import WATCHING
+from docmill.ports.gate import Limits, Permit, Request, RequestOutcome
 from docmill_services.producer import watching as watching_module
 from docmill_services.producer.knowledge_base_loop import KnowledgeBaseLoop, Window
 from docmill_services.producer.leadership import Leadership
 from docmill_services.producer.process import forces_polling
-from support.indexing_world import World
+from support.indexing_world import ManualClock, World
 from support.trees import bm25, knowledge_base, plant
 from support.waiting import wait_until
 
@@ -25,7 +30,10 @@ class Serving:
 
     def __init__(self, folder: Path, *, watch: bool, force_polling: bool = False) -> None:
         self.world = World()
+        self.gate_clock = ManualClock()
+        self.gate = MemoryGate(clock=self.gate_clock, jitter=lambda: 0.0)
         self.stopping = threading.Event()
+        self.looks = 0
         kb = knowledge_base(folder, strategies=(bm25("words"),))
         self.selection = Selection(kb, None)
         states = {"kb": self.world.state}
@@ -41,6 +49,9 @@ class Serving:
             self.stopping,
             watch=watch,
             force_polling=force_polling,
+            prepare=self._prepare,
+            gates=lambda: {"fake": self.gate},
+            clock=self.gate_clock,
         )
         self.threads = [threading.Thread(target=target, daemon=True) for target in (self.loop.serve, self._work)]
 
@@ -57,6 +68,14 @@ class Serving:
     def ended(self, run: Run) -> Run:
         wait_until(lambda: self._run(run).state.final, "the run to end")
         return self._run(run)
+
+    def loop_turns(self) -> None:
+        """Lets the loop look for work a few times."""
+        looks = self.looks
+        wait_until(lambda: self.looks > looks + 3, "the loop")
+
+    def _prepare(self) -> None:
+        self.looks += 1
 
     def _run(self, run: Run) -> Run:
         found = self.world.state.ledger.run(run.id)
@@ -144,6 +163,76 @@ def test_a_watcher_that_failed_is_started_again_and_asks_for_a_full_pass(
     last = watching.world.state.ledger.current_run()
     assert last is not None
     assert watching.ended(last).counters["seen"] == 2
+
+
+def fail_at_a_closed_gate(serving: Serving) -> Run:
+    """A run that ends since its provider never answers."""
+    run, _ = serving.world.state.ledger.start_run()
+    serving.gate.close()
+    serving.gate.abort(run.id, "503: overloaded")
+    serving.start()
+    ended = serving.ended(run)
+    assert ended.state is RunState.FAILED
+    return ended
+
+
+def test_the_run_after_one_that_failed_at_a_closed_gate_starts_when_the_gate_may_be_tried(watching: Serving) -> None:
+    run = fail_at_a_closed_gate(watching)
+    ledger = watching.world.state.ledger
+    watching.loop_turns()
+    assert ledger.current_run() == run
+    watching.gate_clock.now += 15
+    wait_until(lambda: ledger.current_run() != run, "the next run")
+    permit = watching.gate.acquire("worker", Request("kb"), Limits())
+    assert isinstance(permit, Permit)
+    watching.gate.report(permit, RequestOutcome.OK)
+    following = ledger.current_run()
+    assert following is not None
+    assert watching.ended(following).state is RunState.COMPLETE
+
+
+def test_no_run_follows_by_itself_where_nothing_is_watched(stopped: Serving, tmp_path: Path) -> None:
+    plant(tmp_path, ["a.md"])
+    run = fail_at_a_closed_gate(stopped)
+    stopped.gate_clock.now += 15
+    stopped.loop_turns()
+    assert stopped.world.state.ledger.current_run() == run
+
+
+def test_no_run_follows_one_that_failed_at_an_open_gate(watching: Serving) -> None:
+    run, _ = watching.world.state.ledger.start_run()
+    watching.gate.abort(run.id, "401: wrong key")
+    watching.start()
+    ended = watching.ended(run)
+    assert (ended.state, ended.error) == (RunState.FAILED, "provider.permanent: 401: wrong key")
+    watching.gate_clock.now += 1000
+    watching.loop_turns()
+    assert watching.world.state.ledger.current_run() == ended
+
+
+def limited(folder: Path, *bounds: int | None) -> KnowledgeBase:
+    return knowledge_base(
+        folder, strategies=tuple(replace(bm25(f"words {place}"), max_indexing_concurrency=bound) for place, bound in enumerate(bounds))
+    )
+
+
+@pytest.mark.parametrize(("bounds", "room"), [((), 500), ((None, None), 500), ((8, None, 3), 3), ((600,), 500)])
+def test_a_knowledge_base_has_room_for_what_the_smallest_of_its_bounds_lets_it(
+    tmp_path: Path, bounds: tuple[int | None, ...], room: int
+) -> None:
+    states = {"kb": World().state, "other": World().state}
+    states["other"].ledger.enqueue(["busy.md"], Lane.BULK)
+    window = Window(1000, states, {"kb": limited(tmp_path, *bounds)})
+    assert window.room("kb") == room
+
+
+def test_what_is_outstanding_counts_towards_the_bound(tmp_path: Path) -> None:
+    world = World()
+    window = Window(1000, {"kb": world.state}, {"kb": limited(tmp_path, 3)})
+    world.enqueue("a.md", "b.md")
+    assert window.room("kb") == 1
+    world.enqueue("c.md", "d.md")
+    assert window.room("kb") == 0
 
 
 @pytest.mark.parametrize(("force_polling", "kind"), [(True, "Poll"), (False, "Recommended")])

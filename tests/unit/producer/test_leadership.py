@@ -1,12 +1,14 @@
 """Who leads a knowledge base: taken, prolonged, lost and given up; state and clock are the twins in memory."""
 
 import threading
+from dataclasses import replace
 
 import pytest
 
-from docmill.domain.errors import NotLeader
+from docmill.domain.errors import NotLeader, StoreDown
 from docmill.domain.registry import Lane
 from docmill_services.producer.leadership import TTL_SECONDS, Leadership, Term
+from support.failing import Failing
 from support.indexing_world import World
 
 
@@ -59,6 +61,16 @@ def test_a_role_that_is_given_up_is_free_at_once_and_not_taken_again(world: Worl
     assert two.take() is not None
     two.give_up()
     assert one.take() is None
+
+
+def test_a_role_that_cannot_be_freed_is_left_to_run_out(world: World) -> None:
+    leases = Failing(world.state.leases)
+    one = Leadership("kb", replace(world.state, leases=leases), "one")
+    assert one.take() is not None
+    leases.fail("release_role", StoreDown("no answer"))
+    assert one.give_up() is False
+    assert one.led is None
+    assert one.give_up() is True
 
 
 def test_a_successor_under_the_same_name_goes_on_at_once(world: World) -> None:
