@@ -25,11 +25,13 @@ from docmill.adapters.embedded.vector_store import EmbeddedVectorStore
 from docmill.bootstrap import Engine
 from docmill.domain.chunks import Vector
 from docmill.domain.searching import SearchRequest
+from docmill.ports.models import Caller
 from docmill.retrieval.query_vectors import QueryVectors
 from docmill_services.embedded import EmbeddedService
 from docmill_services.query.listening import listen
 
 TURN = 25
+CALLER = Caller(NAME, is_query=True)
 
 Rows = list[tuple[str, ...]]
 HEAD = ("what", "p50 ms", "p99 ms", "goal ms", "p50 against")
@@ -119,11 +121,11 @@ def in_process_rows(service: EmbeddedService, texts: Sequence[str], rounds: int)
         model = engine.knowledge_base(NAME).index_sets.served().models["chunked-embeddings"]
         queries = queries_of("mixed", rounds)
         for query in queries:
-            vectors.vector_of(model, query)
+            vectors.vector_of(model, query, CALLER)
         taken = in_turns(
             {
                 "docmill": lambda query: ours.search(SearchRequest(query)),
-                "engine": lambda query: (by_words(query, 20), by_vector(vectors.vector_of(model, query), 20)),
+                "engine": lambda query: (by_words(query, 20), by_vector(vectors.vector_of(model, query, CALLER), 20)),
             },
             queries,
         )

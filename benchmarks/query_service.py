@@ -18,6 +18,7 @@ from docmill.bootstrap import Engine, open_engine
 from docmill.config import Configuration, Settings, configuration_for_folder
 from docmill.domain.chunks import Vector
 from docmill.domain.knowledge_bases import KnowledgeBase
+from docmill.ports.models import Caller
 from docmill.retrieval.query_vectors import QueryVectors
 from docmill.retrieval.retrievers import make_retrievers
 from docmill.retrieval.search import Searcher
@@ -46,6 +47,9 @@ class QueriesByMiniLm:
 
     def embed_query(self, text: str) -> Vector:
         return self._queries.embed_query(text)
+
+    def on_behalf_of(self, caller: Caller) -> "QueriesByMiniLm":
+        return self
 
 
 def write_corpus(folder: Path, *, seed: int = 5) -> list[str]:

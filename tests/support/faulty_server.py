@@ -53,7 +53,7 @@ def server_process(module: str, seen: type[Seen], *options: str) -> Iterator[See
     with subprocess.Popen([sys.executable, "-u", "-m", module, *options], stdout=subprocess.PIPE, text=True, env=settings) as process:
         try:
             assert process.stdout is not None
-            yield seen(int(process.stdout.readline()))
+            yield seen(int(process.stdout.readline().rpartition(":")[2]))
         finally:
             process.kill()
 

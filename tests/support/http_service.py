@@ -35,6 +35,7 @@ class LibraryBackend:
 
     library: Library
     watching: bool = True
+    has_producer: bool = True
     own_gates: list[ProviderGate] = field(default_factory=list)
     own_searcher: Searches | None = None
     own_registry: Registry | None = None

@@ -198,6 +198,13 @@ API_OF_PATH: dict[str, Api] = {
 }
 
 
+def event_bytes(event: Json) -> bytes:
+    """An event of a stream, as it is sent; JSON or text."""
+    name = f"event: {event['type']}\n" if isinstance(event, dict) and "type" in event else ""
+    data = event if isinstance(event, str) else json.dumps(event, ensure_ascii=False)
+    return f"{name}data: {data}\n\n".encode()
+
+
 def rerank_answer(body: dict[str, Json], *, logits: bool) -> Json:
     """Best first, at most ``top_n``; https://docs.cohere.com/reference/rerank."""
     scores = [_overlap(body["query"], document) for document in body["documents"]]

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from support.faulty_server import FaultyHandler, FaultyServer, ServerSeen, serve, server_process
-from support.language_model_apis import API_OF_PATH, Json, rerank_answer
+from support.language_model_apis import API_OF_PATH, Json, event_bytes, rerank_answer
 from support.waiting import wait_until
 
 
@@ -137,9 +137,7 @@ class _Handler(FaultyHandler):
                 self._for_ever(lambda: self._event(events[-1]))
 
     def _event(self, event: Json) -> None:
-        name = f"event: {event['type']}\n" if isinstance(event, dict) and "type" in event else ""
-        data = event if isinstance(event, str) else json.dumps(event, ensure_ascii=False)
-        content = f"{name}data: {data}\n\n".encode()
+        content = event_bytes(event)
         self.wfile.write(f"{len(content):x}\r\n".encode() + content + b"\r\n")
 
     def _drip(self) -> None:

@@ -21,6 +21,7 @@ from docmill.indexing.reconciling import Reconciler
 from docmill.indexing.reopening import reopen_if_set_back
 from docmill.indexing.sweeping import sweep
 from docmill.indexing.targets import Target
+from docmill.ports.models import Caller
 from docmill.ports.state import KnowledgeBaseState
 from docmill.retrieval.query_vectors import QueryVectors
 from docmill.retrieval.retrievers import LexicalRetriever, Retriever, VectorRetriever
@@ -38,6 +39,7 @@ RENEWAL_SECONDS: Final = 5.0
 QUERY_SECONDS: Final = 10.0
 REQUEST_SECONDS: Final = 20.0
 QUERY: Final = "apple"
+CALLER: Final = Caller(KB.name, is_query=True)
 #: Everything is found: a page takes every chunk that there can be.
 MACHINE_KB: Final = replace(KB, strategies=tuple(replace(strategy, threshold=-1.0, limit=500) for strategy in KB.strategies))
 
@@ -64,7 +66,7 @@ class ProtocolWorld:
         broker: Any = Port(self.switch, "broker", self.broker, StoreDown)
         self._pump = parts.pump(states, broker, lambda: states, monotonic=self.clock.monotonic)
         self._query_vectors = QueryVectors()
-        self._query_vectors.vector_of(self._raw_model, QUERY)
+        self._query_vectors.vector_of(self._raw_model, QUERY, CALLER)
         self._executor = ThreadPoolExecutor(1)
         self._reader = SnapshotReader("kb", parts.query_registry(self.registry), self._executor, self.clock)
 
@@ -199,7 +201,7 @@ class ProtocolWorld:
     def query(self) -> Activity:
         vectors, words = MACHINE_KB.strategies
         retrievers: list[Retriever] = [
-            VectorRetriever(vectors, self.target.vectors, self._raw_model, self._query_vectors, in_process=True),
+            VectorRetriever(vectors, self.target.vectors, self._raw_model, CALLER, self._query_vectors, in_process=True),
             LexicalRetriever(words, self.target.lexical, in_process=True),
         ]
 
