@@ -197,26 +197,25 @@ rag:
     assert "warning: rag.handbook.results.reranking: reranking is not available yet" in project.said
 
 
-def test_semantic_embeddings_are_read_and_refused_when_they_are_needed(project: Project) -> None:
+def test_semantic_embeddings_need_the_credential_of_their_chat_model(project: Project) -> None:
     project.write("""
 rag:
   code:
     docs: [./src]
     strategies:
       - type: semantic-embeddings
-        embedding_model: openai/text-embedding-3-small
-        vector_dimensions: 1536
-        chat_model: openai/gpt-4o-mini
+        embedding_model: embedder
+        vector_dimensions: 8
+        chat_model: mistral/mistral-small-latest
         database: ./semantic.db
         ast_context: true
         chunking: { size: 1000, code_aware: true }
 """)
     checked, made, started = project.run(("config", "check", "agent.yaml"), ("index", "agent.yaml"), ("up", "agent.yaml"))
     assert checked.returncode == 0
-    assert "semantic-embeddings" in checked.stdout
     for refused in (made, started):
         assert refused.returncode == 2
-        assert "`semantic-embeddings` is not available yet; the knowledge base cannot be indexed" in one_line(refused)
+        assert "mistral/mistral-small-latest: its credential is missing; set the environment variable MISTRAL_API_KEY" in one_line(refused)
 
 
 def test_two_knowledge_bases_each_find_their_own(project: Project) -> None:

@@ -105,6 +105,10 @@ class VectorStore(ChunkStore, Protocol):
         """The vectors stored for these ``text_hash`` values, in any generation; absent ones are left out."""
         ...
 
+    def indexed_texts_of(self, index: str, text_hashes: Sequence[str]) -> Mapping[str, str]:
+        """The ``indexed_text`` stored for these ``text_hash`` values, in any generation; absent ones are left out."""
+        ...
+
 
 class LexicalStore(ChunkStore, Protocol):
     """Chunks found by their words."""

@@ -5,7 +5,7 @@ from threading import Lock
 from typing import Final
 
 from docmill.domain.chunks import Vector
-from docmill.ports.models import EmbeddingModel
+from docmill.ports.models import Caller, EmbeddingModel
 
 DEFAULT_CAPACITY: Final = 512
 
@@ -25,15 +25,15 @@ class QueryVectors:
         """Whether ``vector_of`` would answer at once."""
         return _key(model, query) in self._vectors
 
-    def vector_of(self, model: EmbeddingModel, query: str) -> Vector:
-        """The vector of ``query``; raises as ``EmbeddingModel.embed_query``, and then keeps nothing."""
+    def vector_of(self, model: EmbeddingModel, query: str, caller: Caller) -> Vector:
+        """The vector of ``query``, which is kept for every caller; raises as ``EmbeddingModel.embed_query``, and then keeps nothing."""
         key = _key(model, query)
         with self._lock:
             known = self._vectors.get(key)
             if known is not None:
                 self._vectors.move_to_end(key)
                 return known
-        vector = model.embed_query(query)
+        vector = model.on_behalf_of(caller).embed_query(query)
         with self._lock:
             self._vectors[key] = vector
             self._vectors.move_to_end(key)

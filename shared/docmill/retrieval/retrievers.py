@@ -7,7 +7,7 @@ from typing import Protocol
 
 from docmill.domain.chunks import ChunkFilter, ScoredChunk
 from docmill.domain.knowledge_bases import KnowledgeBase, StrategyKind, StrategySpec
-from docmill.ports.models import EmbeddingModel
+from docmill.ports.models import Caller, EmbeddingModel
 from docmill.ports.stores import LexicalStore, VectorStore
 from docmill.retrieval.query_vectors import QueryVectors
 
@@ -61,11 +61,12 @@ class LexicalRetriever:
 
 @dataclass(frozen=True, slots=True)
 class VectorRetriever:
-    """Nearest vectors over a vector store; ``in_process`` says that the store is no server."""
+    """Nearest vectors over a vector store; ``in_process`` says that the store is no server, ``caller`` for whom queries are embedded."""
 
     spec: StrategySpec
     store: VectorStore
     model: EmbeddingModel
+    caller: Caller
     vectors: QueryVectors
     in_process: bool
 
@@ -79,7 +80,7 @@ class VectorRetriever:
         """At most ``limit`` chunks by similarity; raises ``StoreDown``, ``StoreRejected`` or a ``ProviderError``."""
         return self.store.search(
             index,
-            self.vectors.vector_of(self.model, query),
+            self.vectors.vector_of(self.model, query, self.caller),
             limit,
             threshold=self.spec.threshold,
             chunk_filter=chunk_filter,
@@ -112,6 +113,7 @@ def make_retrievers(
     def make(spec: StrategySpec) -> Retriever:
         if spec.kind is StrategyKind.BM25:
             return LexicalRetriever(spec, lexical, lexical_in_process)
-        return VectorRetriever(spec, vectors, models[spec.name], query_vectors, vectors_in_process)
+        caller = Caller(knowledge_base.name, is_query=True)
+        return VectorRetriever(spec, vectors, models[spec.name], caller, query_vectors, vectors_in_process)
 
     return [make(spec) for spec in knowledge_base.strategies]

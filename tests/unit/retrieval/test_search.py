@@ -12,10 +12,13 @@ from docmill.domain.errors import AllStrategiesFailed, ConfigurationError, NotAv
 from docmill.domain.knowledge_bases import Fusion, FusionKind, Results, StrategySpec
 from docmill.domain.registry import Lane
 from docmill.domain.searching import SearchRequest
+from docmill.ports.models import Caller
 from docmill.retrieval.query_vectors import QueryVectors
 from docmill.retrieval.retrievers import VectorRetriever
 from docmill.retrieval.search import Searcher
 from support.library import VECTORS, WORDS, Library, StillClock
+
+CALLER = Caller("library", is_query=True)
 
 
 @dataclass
@@ -133,8 +136,11 @@ def test_an_embedding_model_that_fails_degrades_its_strategy(library: Library) -
         def embed_passages(self, texts: object) -> list[Vector]:
             raise NotImplementedError
 
+        def on_behalf_of(self, caller: Caller) -> "Failing":
+            return self
+
     library.put("a", "apple")
-    failing = VectorRetriever(VECTORS, library.vectors, Failing(), QueryVectors(), in_process=True)
+    failing = VectorRetriever(VECTORS, library.vectors, Failing(), CALLER, QueryVectors(), in_process=True)
     outcome = library.searcher(StillClock(), [library.retrievers()[0], failing]).search(SearchRequest("apple"))
     assert [one.code for one in outcome.degraded] == ["provider.transient"]
 
@@ -210,7 +216,7 @@ def test_a_query_is_embedded_once(library: Library) -> None:
 def test_the_cache_of_query_vectors_is_bounded_and_forgets_the_oldest(library: Library) -> None:
     cache = QueryVectors(capacity=2)
     for text in ("one", "two", "one", "three"):
-        assert cache.vector_of(library.model, text) == library.model.embed_query(text)
+        assert cache.vector_of(library.model, text, CALLER) == library.model.embed_query(text)
     assert len(cache) == 2
     assert cache.holds(library.model, "one")
     assert not cache.holds(library.model, "two")

@@ -34,6 +34,18 @@ def make_socket_path(folder: Path) -> Path:
     return private / _NAME
 
 
+def socket_path_of(folder: Path) -> Path | None:
+    """Where the server of ``folder`` listens now, as its owner noted it; None where there is no socket."""
+    pointer = folder / _POINTER
+    try:
+        private = Path(os.fsdecode(pointer.read_bytes()))
+    except FileNotFoundError:
+        socket = folder / _NAME
+    else:
+        socket = private / _NAME if _is_ours(private) else folder / _NAME
+    return socket if socket.is_socket() else None
+
+
 def remove_socket(folder: Path) -> None:
     """Removes the socket of a server that has ended, and its temporary folder."""
     (folder / _NAME).unlink(missing_ok=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final, cast
 from uuid import UUID
 
-from qdrant_edge import Distance, EdgeVectorParams, FieldCondition, Filter, KeywordIndexParams, MatchAny, Point, Query, QueryRequest
+from qdrant_edge import Distance, EdgeVectorParams, FieldCondition, Filter, KeywordIndexParams, MatchAny, Point, Query, QueryRequest, Record
 
-from docmill.adapters.chunk_payload import payload_of
+from docmill.adapters.chunk_payload import RECORD_FIELDS, payload_of, record_of
 from docmill.adapters.embedded.edge_shard import Shard, scored_ids
 from docmill.adapters.embedded.edge_store import MAX_POINTS, SHARED_INDEXES, EdgeChunkStore
 from docmill.adapters.embedded.known_texts import KnownTexts
@@ -82,8 +82,18 @@ class EmbeddedVectorStore(EdgeChunkStore):
 
     def vectors_of(self, index: str, text_hashes: Sequence[str]) -> Mapping[str, Vector]:
         """See the port."""
+        holders = self._holders(index, text_hashes, ["hash"], vector=True)
+        return {text_hash: cast("list[float]", point.vector) for text_hash, point in holders.items()}
+
+    def indexed_texts_of(self, index: str, text_hashes: Sequence[str]) -> Mapping[str, str]:
+        """See the port."""
+        holders = self._holders(index, text_hashes, ["hash", *RECORD_FIELDS], vector=False)
+        return {text_hash: record_of(point.payload or {}).indexed_text for text_hash, point in holders.items()}
+
+    def _holders(self, index: str, text_hashes: Sequence[str], payload: list[str], *, vector: bool) -> dict[str, Record]:
+        """For each of these texts that is there, by its hash, one point that has it."""
         shard = self._shards.index(index).shard
-        vectors: dict[str, Vector] = {}
+        holders: dict[str, Record] = {}
         known = self._known_texts.get(index)
         wanted = list(dict.fromkeys(text_hashes)) if known is None else known.possible(text_hashes)
         for begin in range(0, len(wanted), MAX_POINTS):
@@ -92,12 +102,12 @@ class EmbeddedVectorStore(EdgeChunkStore):
                 # Points of several generations may share a text, so a full page may leave out some of the wanted ones.
                 limit = 2 * len(missing)
                 with_one = Filter(must=[FieldCondition("hash", match=MatchAny(missing))])
-                page, _ = shard.scroll(limit=limit, matching=with_one, payload=["hash"], vector=True)
+                page, _ = shard.scroll(limit=limit, matching=with_one, payload=payload, vector=vector)
                 for point in page:
                     if point.payload is not None:
-                        vectors[point.payload["hash"]] = cast("list[float]", point.vector)
-                missing = [text_hash for text_hash in missing if text_hash not in vectors] if len(page) == limit else []
-        return vectors
+                        holders[point.payload["hash"]] = point
+                missing = [text_hash for text_hash in missing if text_hash not in holders] if len(page) == limit else []
+        return holders
 
     def _check(self, found: OpenIndex, records: Sequence[ChunkRecord]) -> None:
         for record in records:

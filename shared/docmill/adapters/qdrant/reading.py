@@ -6,7 +6,7 @@ from typing import Final, cast
 
 from qdrant_client import QdrantClient, models
 
-from docmill.adapters.chunk_payload import RECORD_FIELDS
+from docmill.adapters.chunk_payload import RECORD_FIELDS, record_of
 from docmill.adapters.qdrant.calling import Caller
 from docmill.adapters.qdrant.collections import IndexInfo
 from docmill.adapters.qdrant.filters import text_filter
@@ -43,28 +43,38 @@ class PointReader:
         present: set[str] = set()
         for begin in range(0, len(ids), IDS_AT_ONCE):
             parts = self._caller.call_in_parts(
-                ids[begin : begin + IDS_AT_ONCE], partial(self._retrieve, found, with_vectors=False), found.name
+                ids[begin : begin + IDS_AT_ONCE], partial(self._retrieve, found, payload=False, with_vectors=False), found.name
             )
             present.update(str(point.id) for part in parts for point in part)
         return present
 
     def vectors_of(self, found: IndexInfo, text_hashes: Sequence[str]) -> Mapping[str, Vector]:
         """One vector for each of these texts that is there."""
-        distinct = list(dict.fromkeys(text_hashes))
         at_once = max(1, min(_HASHES_AT_ONCE, _VECTOR_BYTES // (_BYTES_PER_FLOAT * found.dimensions)))
         vectors: dict[str, Vector] = {}
+        for text_hash, point in self._holding(found, text_hashes, at_once, payload=False, with_vectors=True):
+            named = cast("dict[str, list[float]]", point.vector or {})
+            if found.vector_name in named:
+                vectors[text_hash] = named[found.vector_name]
+        return vectors
+
+    def indexed_texts_of(self, found: IndexInfo, text_hashes: Sequence[str]) -> Mapping[str, str]:
+        """The indexed text of each of these texts that is there."""
+        holding = self._holding(found, text_hashes, _HASHES_AT_ONCE, payload=RECORD_FIELDS, with_vectors=False)
+        return {text_hash: record_of(point.payload or {}).indexed_text for text_hash, point in holding}
+
+    def _holding(
+        self, found: IndexInfo, text_hashes: Sequence[str], at_once: int, *, payload: bool | list[str], with_vectors: bool
+    ) -> Iterator[tuple[str, models.Record]]:
+        """For each of these texts that is there its hash, and one point that has it; ``at_once`` bounds the points of one answer."""
+        distinct = list(dict.fromkeys(text_hashes))
         for begin in range(0, len(distinct), _HASHES_AT_ONCE):
             holders = self._holders(found, distinct[begin : begin + _HASHES_AT_ONCE])
             ids = list(holders)
             for first in range(0, len(ids), at_once):
-                parts = self._caller.call_in_parts(
-                    ids[first : first + at_once], partial(self._retrieve, found, with_vectors=True), found.name
-                )
-                for point in (point for part in parts for point in part):
-                    named = cast("dict[str, list[float]]", point.vector or {})
-                    if found.vector_name in named:
-                        vectors[holders[str(point.id)]] = named[found.vector_name]
-        return vectors
+                retrieve = partial(self._retrieve, found, payload=payload, with_vectors=with_vectors)
+                for part in self._caller.call_in_parts(ids[first : first + at_once], retrieve, found.name):
+                    yield from ((holders[str(point.id)], point) for point in part)
 
     def ranked(
         self, found: IndexInfo, numbers: list[float], passing: models.Filter | None, *, offset: int, limit: int
@@ -100,8 +110,8 @@ class PointReader:
             found.name,
         )
 
-    def _retrieve(self, found: IndexInfo, ids: Sequence[str], *, with_vectors: bool) -> list[models.Record]:
-        return self._client.retrieve(found.collection, ids, with_payload=False, with_vectors=with_vectors)
+    def _retrieve(self, found: IndexInfo, ids: Sequence[str], *, payload: bool | list[str], with_vectors: bool) -> list[models.Record]:
+        return self._client.retrieve(found.collection, ids, with_payload=payload, with_vectors=with_vectors)
 
     def _holders(self, found: IndexInfo, text_hashes: Sequence[str]) -> dict[str, str]:
         """For each of these texts that is there, the id of one point that has it, with the text's hash."""

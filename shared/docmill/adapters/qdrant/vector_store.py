@@ -211,6 +211,11 @@ class QdrantVectorStore:
         with self._index(index) as found:
             return self._reader.vectors_of(found, text_hashes)
 
+    def indexed_texts_of(self, index: str, text_hashes: Sequence[str]) -> Mapping[str, str]:
+        """See the port."""
+        with self._index(index) as found:
+            return self._reader.indexed_texts_of(found, text_hashes)
+
     @contextmanager
     def _index(self, name: str) -> Iterator[IndexInfo]:
         """What the index was made with; forgotten when it turns out not to be so."""
