@@ -13,7 +13,8 @@ from docmill.domain.verification import Verification
 from docmill.indexing.index_sets import WATCHING
 from docmill.indexing.targets import Target
 from docmill.indexing.verifying import Patience
-from docmill.ports.registry import Registry, RunLedger
+from docmill.ports.gate import RUN_ENDED
+from docmill.ports.registry import PRODUCER_ROLE, Registry, RunLedger
 from docmill.ports.stores import ChunkStore
 from docmill.retrieval.query_vectors import QueryVectors
 from docmill.retrieval.retrievers import make_retrievers
@@ -79,6 +80,11 @@ class EngineBackend:
         except DocmillError:
             return False  # what cannot be asked is not known to watch; the registry's own state says why
 
+    @property
+    def has_producer(self) -> bool:
+        """See ``Backend.has_producer``."""
+        return self._opened.state.leases.is_role_held(PRODUCER_ROLE)
+
     def start_run(self) -> Run:
         """See ``Backend.start_run``."""
         return self.ledger.start_run()[0]
@@ -90,6 +96,8 @@ class EngineBackend:
             raise RunUnknown(f"there is no run {run_id!r}")
         if not run.state.final:
             self.ledger.end_run(run_id, RunState.CANCELLED, "cancelled by request")
+            for gate in self._engine.gates_of(self.settings.name).values():
+                gate.abort(run_id, RUN_ENDED)
 
     def plan(self, document_ids: Sequence[str]) -> None:
         """See ``Backend.plan``."""
@@ -102,8 +110,9 @@ class EngineBackend:
         return verify_knowledge_base(self._engine, self._opened, repair=repair, patience=Patience())
 
     def gates(self) -> Sequence[ProviderGate]:
-        """See ``Backend.gates``: none before providers share a gate."""
-        return ()
+        """See ``Backend.gates``."""
+        statuses = {provider: gate.status() for provider, gate in self._engine.gates_of(self.settings.name).items()}
+        return [ProviderGate(provider, status.state, status.opens_at) for provider, status in statuses.items()]
 
     def read_text(self, document_id: str) -> str | None:
         """See ``Backend.read_text``."""

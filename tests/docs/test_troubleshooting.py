@@ -11,7 +11,11 @@ from typing import Final
 
 import pytest
 
+from docmill.adapters.embedded.data_folder import DataFolder
 from support.deadly_contents import KILLS, STARTUP
+from support.fake_provider import fake_provider
+from support.fake_provider_faults import rate_limited
+from support.http_service import running_service
 from support.openai_server import running_openai_server
 from support.running_docmill import PROGRAM, RunningDocmill, docmill, environment, write_configuration
 from support.waiting import wait_until
@@ -33,6 +37,10 @@ TRIED: Final = {
     "MB are free": "test_a_full_disk",
     "gave an answer that cannot be used": "test_vectors_of_another_length",
     "text_refused": "test_a_file_that_the_provider_refuses",
+    "backing off:": "test_a_provider_that_asks_to_be_called_later",
+    "has asked to be left alone": "test_a_provider_that_asks_to_be_called_later",
+    "budget_spent": "test_a_run_that_has_spent_its_tokens",
+    "no producer plans": "test_a_run_that_nobody_plans",
     "makes vectors of 384": "test_another_length_for_the_local_model",
     "its credential is missing": "test_a_missing_credential",
     "not_watching": "test_too_few_watches",
@@ -206,6 +214,46 @@ def test_a_file_that_the_provider_refuses(tmp_path: Path) -> None:
         ended = docmill("index", "docmill.yaml", "--json", cwd=tmp_path)
     assert (ended.returncode, '"indexed": 1' in ended.stdout) == (1, True)
     said("text_refused", docmill("explain", "docs/b.md", cwd=tmp_path).stdout)
+
+
+def test_a_provider_that_asks_to_be_called_later(tmp_path: Path) -> None:
+    one_file(tmp_path / "docs")
+    with fake_provider(dimensions=8) as provider:
+        provider.fault(rate_limited(retry_after="60"))
+        (tmp_path / "docmill.yaml").write_text(
+            f'providers: {{here: {{base_url: "{provider.base_url}"}}}}\n'
+            "rag: {kb: {docs: [docs], strategies: [{type: bm25}, "
+            "{type: chunked-embeddings, embedding_model: here/m, vector_dimensions: 8}]}}\n",
+            encoding="utf-8",
+        )
+        with RunningDocmill(tmp_path / "docmill.yaml", tmp_path / "data") as running:
+            running.wait_until(lambda: "backing off:" in running.said, "the wait to be said")
+            said("backing off:", running.said)
+            said("has asked to be left alone", docmill("search", "apples", "--data-dir", running.data_dir, cwd=tmp_path).stderr)
+
+
+def test_a_run_that_has_spent_its_tokens(tmp_path: Path) -> None:
+    one_file(tmp_path / "docs")
+    with fake_provider(dimensions=8) as provider:
+        (tmp_path / "docmill.yaml").write_text(
+            f'providers: {{here: {{base_url: "{provider.base_url}"}}}}\n'
+            "rag: {kb: {docs: [docs], max_tokens_per_run: 2, strategies: "
+            "[{type: chunked-embeddings, embedding_model: here/m, vector_dimensions: 8}]}}\n",
+            encoding="utf-8",
+        )
+        ended = docmill("index", "docmill.yaml", cwd=tmp_path, seconds=60)
+    assert ended.returncode == 3
+    said("budget_spent", ended.stderr)
+
+
+def test_a_run_that_nobody_plans(tmp_path: Path) -> None:
+    configuration = write_configuration(tmp_path / "docmill.yaml", one_file(tmp_path / "docs"), name="library")
+    with running_service() as service, DataFolder.open(tmp_path / "data") as data_folder:
+        service.backend.has_producer = False
+        data_folder.announce(service.server.url)
+        ended = docmill("index", configuration, "--data-dir", tmp_path / "data", seconds=60)
+    assert ended.returncode == 3
+    said("no producer plans", ended.stderr)
 
 
 def test_another_length_for_the_local_model(tmp_path: Path) -> None:

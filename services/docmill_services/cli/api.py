@@ -13,7 +13,8 @@ import httpx
 from docmill.adapters.embedded.data_folder import running_server
 from docmill.bootstrap import Engine, connect_engine, names_servers, open_engine
 from docmill.config.settings import Settings
-from docmill.domain.errors import DataFolderInUse, DocmillError, ExitCode, ServiceDown, error_kinds
+from docmill.domain.errors import DataFolderInUse, DocmillError, ExitCode, ServiceDown
+from docmill_services.cli.run_endings import exit_codes_by_error
 from docmill_services.embedded import end_interrupted_runs
 from docmill_services.engine_backend import serve_engine
 from docmill_services.origin import Origin
@@ -47,6 +48,10 @@ class Api:
         """The JSON that answers ``body``; raises ``ApiError`` or ``ServiceDown``."""
         return self._ask("POST", path, json=body if body is not None else {})
 
+    def delete(self, path: str) -> Any:
+        """The JSON that answers; raises ``ApiError`` or ``ServiceDown``."""
+        return self._ask("DELETE", path)
+
     def _ask(self, method: str, path: str, **request: Any) -> Any:
         try:
             response = self.client.request(method, path, **request)
@@ -63,11 +68,7 @@ def _error_of(response: httpx.Response) -> ApiError:
         code, detail = str(problem.get("code", "")), str(problem.get("detail") or problem.get("title"))
     except ValueError:
         code, detail = "", f"the query service answered {response.status_code}"
-    return ApiError(detail, code, _exit_codes().get(code, ExitCode.USAGE if response.status_code < 500 else ExitCode.SERVICE_DOWN))
-
-
-def _exit_codes() -> dict[str, ExitCode]:
-    return {kind.code: kind.exit_code for kind in error_kinds()}
+    return ApiError(detail, code, exit_codes_by_error().get(code, ExitCode.USAGE if response.status_code < 500 else ExitCode.SERVICE_DOWN))
 
 
 @contextmanager

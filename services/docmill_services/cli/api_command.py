@@ -32,6 +32,7 @@ def api(
             say(f"docmill answers at {server.url}; Ctrl-C stops it")
             _wait(stopping, lambda: server.running)
         finally:
+            engine.stop_calls()  # nobody waits for a provider: open requests are answered without it
             server.stop()
     return ExitCode.OK
 

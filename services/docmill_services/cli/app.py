@@ -9,12 +9,13 @@ from docmill_services.cli.api_command import api
 from docmill_services.cli.config_command import config_app
 from docmill_services.cli.doctor_command import doctor
 from docmill_services.cli.explain_command import explain
+from docmill_services.cli.index_command import index
 from docmill_services.cli.output import out
 from docmill_services.cli.producer_command import producer
 from docmill_services.cli.retry_command import retry
 from docmill_services.cli.search_command import search
 from docmill_services.cli.status_command import status
-from docmill_services.cli.up_command import index, up
+from docmill_services.cli.up_command import up
 from docmill_services.cli.verify_command import verify
 from docmill_services.cli.worker_command import worker
 

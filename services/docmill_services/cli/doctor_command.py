@@ -14,7 +14,7 @@ from rich.text import Text
 
 from docmill import __version__
 from docmill.adapters.embedded.data_folder import check_data_folder, running_server
-from docmill.bootstrap import check_embedded_engine, check_embedded_server, check_embedding_model, check_servers, names_servers
+from docmill.bootstrap import check_embedded_engine, check_embedded_server, check_embedding_models, check_servers, names_servers
 from docmill.config import Configuration, Settings, missing_roots, unavailable_parts
 from docmill.domain.errors import DocmillError, ExitCode
 from docmill_services.cli.finding import origin_to_ask
@@ -72,7 +72,8 @@ def _findings(config: Path | None, data_dir: Path) -> Iterator[Finding]:
             yield from _try("embedded server", lambda: [check_embedded_server(Path(folder) / "valkey")])
         if settings.qdrant_url is None or settings.elasticsearch_url is None:
             yield from _try("embedded engine", lambda: [check_embedded_engine(Path(folder))])
-        yield from _try("embedding models", lambda: _models(configuration))
+    if configuration is not None:
+        yield from _of_models(configuration)
 
 
 def _try(check: str, action: Callable[[], Sequence[str]]) -> Iterator[Finding]:
@@ -144,10 +145,10 @@ def _of_watching() -> Iterator[Finding]:
         yield Finding("watching", "ok", detail)
 
 
-def _models(configuration: Configuration | None) -> Sequence[str]:
-    if configuration is None:
-        return []
-    specifications = {
-        strategy.embedding for kb in configuration.knowledge_bases for strategy in kb.strategies if strategy.embedding is not None
-    }
-    return [check_embedding_model(specification, os.environ) for specification in specifications]
+def _of_models(configuration: Configuration) -> Iterator[Finding]:
+    for name, said, advice in check_embedding_models(configuration, os.environ):
+        if isinstance(said, DocmillError):
+            message = str(said) if name in str(said) else f"{name}: {said}"
+            yield Finding("embedding model", "failed", f"{message}; {advice}" if advice else message)
+        else:
+            yield Finding("embedding model", "ok", said)

@@ -31,6 +31,11 @@ _CONFIG_TO_INDEX_HELP: Final = "Configuration file; else docmill.yaml here or ab
 Config = Annotated[Path | None, typer.Option("--config", parser=named_path, metavar="<Path>", help=_CONFIG_HELP)]
 ConfigToIndex = Annotated[Path | None, typer.Option("--config", parser=named_path, metavar="<Path>", help=_CONFIG_TO_INDEX_HELP)]
 DataDir = Annotated[Path, typer.Option("--data-dir", parser=named_path, metavar="<Path>", help="Where the indexes are kept.")]
+Target = Annotated[
+    Path | None,
+    typer.Argument(parser=named_path, metavar="TARGET", help="A folder to index, or a configuration file.", show_default=False),
+]
+TargetName = Annotated[str | None, typer.Option("--name", help="Name of a folder's knowledge base.")]
 KnowledgeBaseName = Annotated[str | None, typer.Option("--kb", help="Knowledge base; needed where several are configured.")]
 ConfigToServe = Annotated[
     Path | None, typer.Option("--config", parser=named_path, metavar="<Path>", help="Configuration file; else docmill.yaml here or above.")
@@ -52,5 +57,7 @@ __all__ = [
     "KnowledgeBaseName",
     "LogLevel",
     "LogLevelName",
+    "Target",
+    "TargetName",
     "named_path",
 ]

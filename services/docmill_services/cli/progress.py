@@ -1,4 +1,4 @@
-"""Progress: how an indexing run goes, drawn on a terminal, one line a second elsewhere."""
+"""Progress: how an indexing run goes, drawn on a terminal, at most one line a second elsewhere."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -8,9 +8,10 @@ from rich.live import Live
 from rich.text import Text
 
 from docmill.domain.runs import Run, RunState
-from docmill_services.cli.output import err
+from docmill_services.cli.output import err, say
 
 _DONE = ("indexed", "empty", "removed")
+_MADE = ("embedded", "reused", "tokens")
 _REFRESH_SECONDS = 0.25
 _LINE_SECONDS = 1.0
 
@@ -64,6 +65,8 @@ def pace_of(run: Run, now: float) -> Pace:
 
 def line_of(name: str, run: Run, pace: Pace) -> str:
     """One line for people, which says what is being waited for."""
+    if run.state is RunState.BACKING_OFF:
+        return _line_while_backing_off(name, run, pace)
     if not run.state.final and not pace.seen:
         return f"{name}: starting to scan"
     parts = [f"{name}: {run.state.value.replace('_', ' ')}", f"{pace.done}/{pace.total}{'' if pace.is_total_known else '+'} files"]
@@ -71,6 +74,7 @@ def line_of(name: str, run: Run, pace: Pace) -> str:
         parts.append(f"{pace.unchanged} unchanged")
     parts.append(f"{_rate(pace.files_per_second)} files/s")
     parts.append(f"{_rate(pace.chunks_per_second)} chunks/s")
+    parts += _made(run)
     if pace.skipped:
         parts.append(f"{pace.skipped} skipped")
     if pace.failed:
@@ -84,6 +88,23 @@ def line_of(name: str, run: Run, pace: Pace) -> str:
     return ", ".join(parts)
 
 
+def _line_while_backing_off(name: str, run: Run, pace: Pace) -> str:
+    """The same as long as nothing happens, so that a wait of minutes is said once."""
+    parts = [f"{name}: backing off: {until_of(run)}", f"{pace.done}/{pace.total}{'' if pace.is_total_known else '+'} files", *_made(run)]
+    return ", ".join([*parts, run.error] if run.error else parts)
+
+
+def until_of(run: Run) -> str:
+    """Until when a run leaves its provider alone, in this machine's time."""
+    if run.retry_at is None:
+        return "a provider asked to be called later"
+    return f"a provider is called again at {time.strftime('%H:%M:%S', time.localtime(run.retry_at))}"
+
+
+def _made(run: Run) -> list[str]:
+    return [f"{run.counters[name]} {name}" for name in _MADE if run.counters.get(name)]
+
+
 def _rate(per_second: float) -> str:
     return f"{per_second:.1f}" if per_second < 10 else f"{per_second:.0f}"
 
@@ -93,24 +114,42 @@ def _duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-def follow(runs: Callable[[], Mapping[str, Run]], wait: Callable[[float], bool], check: Callable[[], None]) -> Mapping[str, Run]:
-    """Shows runs until all have ended or ``wait`` says that somebody wants to stop; returns them as they then are.
+def has_ended(run: Run) -> bool:
+    """Whether a run has ended."""
+    return run.state.final
+
+
+def has_ended_or_backs_off(run: Run) -> bool:
+    """Whether a run has ended, or leaves a provider alone for now."""
+    return run.state.final or run.state is RunState.BACKING_OFF
+
+
+def follow(
+    runs: Callable[[], Mapping[str, Run]],
+    wait: Callable[[float], bool],
+    check: Callable[[], None],
+    *,
+    is_over: Callable[[Run], bool] = has_ended,
+) -> Mapping[str, Run]:
+    """Shows runs until all are over or ``wait`` says that somebody wants to stop; returns them as they then are.
 
     Args:
         runs: reads them, by knowledge base.
         wait: waits so many seconds; True means stop.
         check: raises when indexing cannot go on.
+        is_over: whether a run is waited for no longer.
     """
     if err.is_terminal:
         with Live(console=err, auto_refresh=False, transient=True) as live:
-            return _follow(runs, wait, check, _REFRESH_SECONDS, lambda lines: live.update(Text("\n".join(lines)), refresh=True))
-    return _follow(runs, wait, check, _LINE_SECONDS, lambda lines: err.print("\n".join(lines), markup=False))
+            return _follow(runs, wait, check, is_over, _REFRESH_SECONDS, lambda lines: live.update(Text("\n".join(lines)), refresh=True))
+    return _follow(runs, wait, check, is_over, _LINE_SECONDS, lambda lines: err.print("\n".join(lines), markup=False))
 
 
 def _follow(
     runs: Callable[[], Mapping[str, Run]],
     wait: Callable[[float], bool],
     check: Callable[[], None],
+    is_over: Callable[[Run], bool],
     interval_seconds: float,
     show: Callable[[list[str]], None],
 ) -> Mapping[str, Run]:
@@ -119,11 +158,11 @@ def _follow(
         check()
         now = runs()
         lines = [line_of(name, run, pace_of(run, time.time())) for name, run in now.items()]
-        ended = all(run.state.final for run in now.values())
-        if not ended and lines != last:
+        over = all(is_over(run) for run in now.values())
+        if not over and lines != last:
             show(lines)
             last = lines
-        if ended or wait(interval_seconds):
+        if over or wait(interval_seconds):
             return now
 
 
@@ -134,12 +173,21 @@ def summary_of(name: str, run: Run) -> list[str]:
     reasons = [f"{count} {key.replace('.', ' ', 1)}" for key, count in sorted(counters.items()) if key.startswith(("skipped.", "failed."))]
     parts = [f"{counters[key]} {key}" for key in ("indexed", "unchanged", "removed", "empty") if counters.get(key)]
     if counters.get("chunks"):
-        parts.append(
-            f"{counters['chunks']} chunks over all strategies ({counters.get('embedded', 0)} embedded, {counters.get('reused', 0)} reused)"
-        )
+        made = f"{counters.get('embedded', 0)} embedded, {counters.get('reused', 0)} reused"
+        made += f", {counters['tokens']} tokens" if counters.get("tokens") else ""
+        parts.append(f"{counters['chunks']} chunks over all strategies ({made})")
     lines = [f"{name}: {run.state.value.replace('_', ' ')} in {seconds:.1f} s: {', '.join(parts) or 'nothing indexed'}"]
+    if run.state is RunState.BACKING_OFF:
+        lines.append(f"{name}: {until_of(run)}")
     if reasons:
         lines.append(f"{name}: {', '.join(reasons)}; docmill explain FILE says why")
     if run.error:
         lines.append(f"{name}: {run.error}")
     return lines
+
+
+def say_summaries(runs: Mapping[str, Run]) -> None:
+    """What each run came to, by knowledge base."""
+    for name, run in runs.items():
+        for line in summary_of(name, run):
+            say(line)

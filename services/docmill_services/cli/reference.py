@@ -12,15 +12,18 @@ from typer.main import get_command
 from docmill.domain.errors import DocmillError, ExitCode, SkipReason
 from docmill.domain.registry import DocumentState
 from docmill_services.cli.app import app
+from docmill_services.cli.provider_reference import provider_page
 from docmill_services.query.app import make_app
 
 _EXIT_CODES: Final[Mapping[ExitCode, str]] = {
     ExitCode.OK: "Done; a search found something.",
-    ExitCode.FINDINGS: "Done, with something to look at: no results, a file that is not indexed, failed documents, a failed check.",
+    ExitCode.FINDINGS: "Done, with something to look at: no results, a file that is not indexed, failed documents, a failed check; also a "
+    "run that took longer than `indexing_timeout`.",
     ExitCode.USAGE: "The call or the configuration is wrong. Nothing was changed.",
-    ExitCode.SERVICE_DOWN: "Something that is needed does not answer or has no room; also a run that failed or timed out.",
-    ExitCode.INTERRUPTED: "Stopped by Ctrl-C or SIGTERM. What was committed stays, and the next start goes on from there. "
-    "`docmill producer`, `worker` and `api`, which run until they are stopped, end with 0 then.",
+    ExitCode.SERVICE_DOWN: "Something that is needed does not answer or has no room; also a run that failed of that, or of its provider, "
+    "and one that `--no-wait` left while its provider asked to be called later.",
+    ExitCode.INTERRUPTED: "Stopped by Ctrl-C or SIGTERM, or the run was cancelled. What was committed stays, and the next start goes on "
+    "from there. `docmill producer`, `worker` and `api`, which run until they are stopped, end with 0 then.",
 }
 _SKIP_REASONS: Final[Mapping[SkipReason, str]] = {
     SkipReason.IGNORED: "A rule leaves it out: `.gitignore`, `.docmillignore`, `!pattern` in `docs`, or it is under none of the `docs`.",
@@ -48,6 +51,9 @@ def command_page() -> str:
         _GENERATED,
         "",
         "Data goes to standard output, everything else to standard error. `search --json` and `status --json` print what HTTP answers.",
+        "`index --json` prints each knowledge base's run as HTTP shows it; what `index --dry-run --json` prints is in",
+        "[providers](../providers.md#costs), and `status --state STATE --json` prints each knowledge base's documents as HTTP lists",
+        "them.",
         "An error is one line, and the exit code says what kind it is: see [errors.md](errors.md).",
         "",
     ]
@@ -96,7 +102,12 @@ def api_description() -> str:
     return json.dumps(make_app({}).openapi(), indent=1, ensure_ascii=False) + "\n"
 
 
-_PAGES: Final[Mapping[str, Callable[[], str]]] = {"cli.md": command_page, "errors.md": error_page, "openapi.json": api_description}
+_PAGES: Final[Mapping[str, Callable[[], str]]] = {
+    "cli.md": command_page,
+    "errors.md": error_page,
+    "providers.md": lambda: provider_page(_GENERATED),
+    "openapi.json": api_description,
+}
 
 
 def _verbs(command: Any, name: str) -> Iterator[tuple[str, Any]]:

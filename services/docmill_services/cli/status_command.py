@@ -1,21 +1,53 @@
 """``docmill status``."""
 
-from typing import Any
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Annotated, Any, Final
 
+import typer
 from rich.table import Table
 from rich.text import Text
 
 from docmill.domain.errors import ExitCode
-from docmill_services.cli.api import open_api
-from docmill_services.cli.finding import origin_to_ask
+from docmill_services.cli.api import Api, open_api
+from docmill_services.cli.finding import configuration_of, knowledge_base_meant, origin_to_ask
 from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir
-from docmill_services.cli.output import out, print_json
+from docmill_services.cli.output import out, print_json, say
+
+_PAGE: Final = 500
 
 
-def status(config: Config = None, data_dir: DataDir = DEFAULT_DATA_DIR, as_json: AsJson = False) -> int:
-    """Show how every knowledge base stands."""
-    with open_api(origin_to_ask(config, data_dir), data_dir) as api:
+class ListedState(StrEnum):
+    """The states whose documents can be listed."""
+
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    QUARANTINED = "quarantined"
+    PENDING = "pending"
+    EMPTY = "empty"
+    LIVE = "live"
+
+
+def status(
+    state: Annotated[
+        ListedState | None,
+        typer.Option(case_sensitive=False, help=f"List the files in this state, each with its reason: {', '.join(ListedState)}."),
+    ] = None,
+    kb: Annotated[str | None, typer.Option("--kb", help="Only this knowledge base.")] = None,
+    config: Config = None,
+    data_dir: DataDir = DEFAULT_DATA_DIR,
+    as_json: AsJson = False,
+) -> int:
+    """Show how every knowledge base stands, or list its failed, skipped or waiting files."""
+    origin = origin_to_ask(config, data_dir)
+    names = None if kb is None else [knowledge_base_meant(configuration_of(origin), kb).name]
+    with open_api(origin, data_dir) as api:
         found = api.get("/v1/knowledge-bases")
+        if names is not None:
+            found = {"knowledge_bases": [one for one in found["knowledge_bases"] if one["name"] in names]}
+        if state is not None:
+            _list([one["name"] for one in found["knowledge_bases"]], state, api, as_json=as_json)
+            return ExitCode.OK
     if as_json:
         print_json(found)
     else:
@@ -23,6 +55,31 @@ def status(config: Config = None, data_dir: DataDir = DEFAULT_DATA_DIR, as_json:
             out.print(_table(knowledge_base))
     unwell = any(one["state"] == "failed" or not all(s["ok"] for s in one["stores"].values()) for one in found["knowledge_bases"])
     return ExitCode.FINDINGS if unwell else ExitCode.OK
+
+
+def documents_in(api: Api, name: str, state: ListedState) -> Iterator[dict[str, Any]]:
+    """The documents of a knowledge base in ``state``, page after page, as HTTP lists them; raises ``ApiError`` or ``ServiceDown``."""
+    cursor: str | None = None
+    while True:
+        page = api.get(f"/v1/knowledge-bases/{name}/documents", state=state.value, limit=_PAGE, cursor=cursor)
+        yield from page["documents"]
+        cursor = page["next"]
+        if cursor is None:
+            return
+
+
+def _list(names: list[str], state: ListedState, api: Api, *, as_json: bool) -> None:
+    if as_json:
+        print_json({name: list(documents_in(api, name, state)) for name in names})
+        return
+    count = 0
+    for name in names:
+        for document in documents_in(api, name, state):
+            count += 1
+            where = f"{name}: " if len(names) > 1 else ""
+            reason = document.get("reason")
+            out.print(f"{where}{document['document_id']}{f': {reason}' if reason else ''}", markup=False)
+    say(f"{count} {'file is' if count == 1 else 'files are'} {state.value}")
 
 
 def _table(one: dict[str, Any]) -> Table:
@@ -38,9 +95,15 @@ def _table(one: dict[str, Any]) -> Table:
     run = one["run"]
     if run is not None:
         counters = ", ".join(f"{value} {name}" for name, value in sorted(run["counters"].items()) if value)
-        table.add_row("run", f"{run['state']}, started {run['started_at']}; {counters}")
+        until = f" until {run['retry_at']}" if run.get("retry_at") else ""
+        table.add_row("run", f"{run['state']}{until}, started {run['started_at']}; {counters}")
         if run.get("error"):
             table.add_row("", Text(run["error"], style="red"))
+    for gate in one["gate"]:
+        until = f" until {gate['opens_at']}" if gate.get("opens_at") else ""
+        table.add_row("provider", Text(f"{gate['provider']} {gate['state']}{until}", style="" if gate["state"] == "open" else "yellow"))
     table.add_row("stores", ", ".join(f"{name} {'ok' if s['ok'] else s.get('detail')}" for name, s in one["stores"].items()))
     table.add_row("watching", "yes" if one["watching"] else "no")
+    if run is not None and run["finished_at"] is None and not one["producer"]:
+        table.add_row("producer", Text("none: nobody plans the run (docmill producer)", style="yellow"))
     return table

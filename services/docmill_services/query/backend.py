@@ -73,6 +73,11 @@ class Backend(Protocol):
         """Whether changes of files are noticed as they happen."""
         ...
 
+    @property
+    def has_producer(self) -> bool:
+        """Whether a process leads that scans and plans; raises ``StoreDown``."""
+        ...
+
     def start_run(self) -> Run:
         """Starts a run, or returns the one that is going on, marked for one more pass; does not wait for it."""
         ...
@@ -90,7 +95,7 @@ class Backend(Protocol):
         ...
 
     def gates(self) -> Sequence[ProviderGate]:
-        """The gates of the providers that it uses."""
+        """The gates of the providers that it is indexed with; raises ``StoreDown``."""
         ...
 
     def read_text(self, document_id: str) -> str | None:

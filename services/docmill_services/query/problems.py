@@ -1,5 +1,6 @@
 """Errors as RFC 9457 problem documents, each with a stable ``code``."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from starlette.responses import Response
 
 from docmill.domain.errors import (
     AllStrategiesFailed,
+    CallCancelled,
     DiskFull,
     DocmillError,
     DocumentUnknown,
@@ -44,6 +46,7 @@ STATUS_OF: Final[Mapping[type[DocmillError], int]] = {
     ProviderPermanent: 502,
     ProviderError: 502,
     ProviderRateLimited: 503,
+    CallCancelled: 503,
     ProviderTransient: 503,
     AllStrategiesFailed: 503,
     StrategyLate: 503,
@@ -90,6 +93,12 @@ class Problem:
     title: str
     detail: str
     errors: Sequence[FieldError] = ()
+    retry_after_seconds: int | None = None
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers that go with it: when to ask again (RFC 9110, section 10.2.3)."""
+        return {} if self.retry_after_seconds is None else {"retry-after": str(self.retry_after_seconds)}
 
 
 class RefusedRequest(HTTPException):
@@ -110,7 +119,14 @@ def problem_of(error: DocmillError) -> Problem:
     """The problem of an error of ours; folders of this machine are cut from its message."""
     status = next(STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF)
     title = (type(error).__doc__ or "").strip().partition("\n")[0].rstrip(".")
-    return Problem(error.code, status, title, without_folders(str(error)))
+    return Problem(error.code, status, title, without_folders(str(error)), retry_after_seconds=_retry_after_of(error))
+
+
+def _retry_after_of(error: DocmillError) -> int | None:
+    """When a provider may be asked again, in whole seconds, rounded up: asked sooner, it would be left alone still."""
+    if not isinstance(error, ProviderRateLimited | ProviderTransient) or error.retry_after_seconds is None:
+        return None
+    return max(1, math.ceil(error.retry_after_seconds))
 
 
 def without_folders(message: str) -> str:
@@ -135,4 +151,4 @@ def problem_body(problem: Problem, request_id: str) -> bytes:
 
 def problem_response(problem: Problem, request_id: str, headers: Mapping[str, str] | None = None) -> Response:
     """The response that carries it."""
-    return Response(problem_body(problem, request_id), problem.status, headers, MEDIA_TYPE)
+    return Response(problem_body(problem, request_id), problem.status, {**problem.headers, **(headers or {})}, MEDIA_TYPE)

@@ -132,6 +132,7 @@ def knowledge_base_reply(backend: Backend) -> KnowledgeBaseReply:
         gate=[_gate_reply(gate) for gate in backend.gates()],
         stores=store_states(backend),
         watching=backend.watching,
+        producer=backend.has_producer,
         index_sets=index_sets_of(backend),
     )
 

@@ -179,6 +179,7 @@ class KnowledgeBaseReply(Reply):
     gate: list[GateReply]
     stores: dict[str, StoreReply]
     watching: bool
+    producer: bool = Field(description="A process plans its work; without one, a run that was asked for waits.")
     index_sets: list[IndexSetReply]
 
 

@@ -3,8 +3,8 @@ import json
 import pytest
 
 import docmill.domain.errors as errors
-from docmill.domain.errors import DocmillError, StoreDown
-from docmill_services.query.problems import FieldError, problem_body, problem_of, request_problem, without_folders
+from docmill.domain.errors import DocmillError, ProviderLeftAlone, ProviderRateLimited, ProviderTransient, StoreDown
+from docmill_services.query.problems import FieldError, problem_body, problem_of, problem_response, request_problem, without_folders
 
 ALL_ERRORS = [
     found
@@ -56,3 +56,17 @@ def test_a_problem_document_has_the_fields_of_rfc_9457() -> None:
         "request_id": "id1",
         "errors": [{"field": "limit", "message": "wrong"}],
     }
+
+
+@pytest.mark.parametrize("kind", [ProviderLeftAlone, ProviderRateLimited, ProviderTransient])
+def test_a_provider_that_says_when_to_come_again_is_passed_on_in_whole_seconds(
+    kind: type[ProviderLeftAlone] | type[ProviderRateLimited] | type[ProviderTransient],
+) -> None:
+    response = problem_response(problem_of(kind("later", 41.2)), "id1")
+    assert (response.status_code, response.headers["retry-after"]) == (503, "42")
+    assert problem_response(problem_of(kind("soon", 0.01)), "id1").headers["retry-after"] == "1"
+
+
+def test_a_provider_that_does_not_say_when_gets_no_header() -> None:
+    assert "retry-after" not in problem_response(problem_of(ProviderRateLimited("later")), "id1").headers
+    assert "retry-after" not in problem_response(problem_of(StoreDown("away")), "id1").headers
