@@ -11,6 +11,8 @@ MINUTE_SECONDS: Final = 60.0
 SECOND_SECONDS: Final = 1.0
 LONGEST_IN_SECOND: Final = 1.5
 """A request counts in the second until one second after its answer, but no longer than so many seconds after its permit."""
+SPACED_BELOW: Final = 600
+"""Below so many a minute, what a second has too little of for a whole number is kept by a pause between requests."""
 
 HIGHEST_LIMIT: Final = 64
 STRETCH_SECONDS: Final = 1.0
@@ -125,12 +127,15 @@ def rate_after_refusal(last_second: int, last_seconds: int, former: float | None
 
 def requests_in_a_second(requests_per_minute: int) -> int:
     """How many may come within one second."""
-    return max(1, requests_per_minute // 60)
+    if spacing_seconds(requests_per_minute):
+        return math.ceil(requests_per_minute / MINUTE_SECONDS)
+    return int(requests_per_minute // MINUTE_SECONDS)
 
 
 def spacing_seconds(requests_per_minute: int) -> float:
     """What has to pass between two requests; 0 where the count of a second is enough."""
-    return MINUTE_SECONDS / requests_per_minute if requests_per_minute < MINUTE_SECONDS else 0.0
+    is_spaced = requests_per_minute < SPACED_BELOW and requests_per_minute % MINUTE_SECONDS
+    return MINUTE_SECONDS / requests_per_minute if is_spaced else 0.0
 
 
 def share_of(limit: int, busy: int) -> int:

@@ -27,7 +27,8 @@ def test_the_rate_after_a_refusal(last_second: int, last_five: int, former: floa
 
 
 @pytest.mark.parametrize(
-    ("per_minute", "in_a_second", "spacing"), [(1, 1, 60.0), (12, 1, 5.0), (59, 1, 60 / 59), (60, 1, 0.0), (119, 1, 0.0), (120, 2, 0.0)]
+    ("per_minute", "in_a_second", "spacing"),
+    [(1, 1, 60.0), (12, 1, 5.0), (59, 1, 60 / 59), (60, 1, 0.0), (90, 2, 2 / 3), (119, 2, 60 / 119), (120, 2, 0.0), (630, 10, 0.0)],
 )
 def test_what_a_configured_rate_allows(per_minute: int, in_a_second: int, spacing: float) -> None:
     assert rules.requests_in_a_second(per_minute) == in_a_second

@@ -73,6 +73,10 @@ class JsonEndpoint:
         credentials = dialect.credentials(access.api_key) if access.api_key else {}
         self._poster = JsonPoster(Calls(timeout_seconds=access.timeout_seconds), {**credentials, **(access.headers or {})})
 
+    def prepare(self) -> None:
+        """See ``Endpoint``."""
+        self._poster.prepare()
+
     def vectors_of(self, texts: Sequence[str], purpose: Purpose, cancellation: Cancellation) -> Answered[list[Vector]]:
         """See ``Endpoint``."""
         try:

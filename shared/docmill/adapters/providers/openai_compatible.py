@@ -74,6 +74,10 @@ class OpenAiEndpoint:
             default_headers=dict(access.headers or {}),
         )
 
+    def prepare(self) -> None:
+        """See ``Endpoint``."""
+        self._calls.prepare(lambda: self._client.embeddings.with_raw_response)
+
     def vectors_of(self, texts: Sequence[str], purpose: Purpose, cancellation: Cancellation) -> Answered[list[Vector]]:
         """See ``Endpoint``; what a vector is for is said by a prefix of the text, for models that read one."""
         try:

@@ -31,6 +31,10 @@ class Purpose(Enum):
 class Endpoint(Protocol):
     """One provider's embeddings API; called from several threads at once."""
 
+    def prepare(self) -> None:
+        """Loads what the first request needs and takes a while, so that a request that has leave arrives soon; connects to nothing."""
+        ...
+
     def vectors_of(self, texts: Sequence[str], purpose: Purpose, cancellation: Cancellation) -> Answered[list[Vector]]:
         """The checked vectors of ``texts``, in their order, by one request that is not repeated; ``cancellation`` ends it.
 
@@ -114,6 +118,7 @@ class RemoteEmbeddingModel:
         self._endpoint.close()
 
     def _vectors_of(self, texts: Sequence[str], purpose: Purpose, *, is_plain: bool = False) -> list[Vector]:
+        self._endpoint.prepare()
         tokens = sum(map(likely_tokens, texts))
         return self._permits.call(
             self._caller, tokens, lambda cancellation: self._endpoint.vectors_of(texts, purpose, cancellation), is_plain=is_plain

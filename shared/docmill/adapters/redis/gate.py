@@ -44,6 +44,7 @@ _PARTS: Final = {
 }
 _RULES: Final = {
     "minute_seconds": rules.MINUTE_SECONDS,
+    "spaced_below": rules.SPACED_BELOW,
     "second_seconds": rules.SECOND_SECONDS,
     "longest_in_second": rules.LONGEST_IN_SECOND,
     "highest_limit": rules.HIGHEST_LIMIT,

@@ -18,17 +18,20 @@ local function minute_wait(most)
 end
 
 -- A request in flight may be answered now at the earliest, and then counts for one second more.
-local function second_wait(most)
+local function second_wait(most, spacing)
+  local in_second = most / RULES.minute_seconds
+  in_second = spacing > 0 and math.ceil(in_second) or math.floor(in_second)
   redis.call('ZREMRANGEBYSCORE', SECOND, '-inf', exact(clock))
-  if redis.call('ZCARD', SECOND) < math.max(1, math.floor(most / 60)) then
+  if redis.call('ZCARD', SECOND) < in_second then
     return 0
   end
   return math.min(first_score(SECOND) - clock, RULES.second_seconds)
 end
 
 local function configured_wait(most)
-  local spacing = most < 60 and RULES.minute_seconds / most or 0
-  return math.max(spacing_wait(spacing), minute_wait(most), second_wait(most))
+  local is_spaced = most < RULES.spaced_below and most % RULES.minute_seconds ~= 0
+  local spacing = is_spaced and RULES.minute_seconds / most or 0
+  return math.max(spacing_wait(spacing), minute_wait(most), second_wait(most, spacing))
 end
 
 local function raise_rate_after_quiet_minute()
