@@ -3,13 +3,15 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from docmill.config.providers import Adapter, adapter_for
 from docmill.domain.chunks import Vector
-from docmill.domain.errors import CallCancelled
+from docmill.domain.errors import CallCancelled, TextRefused
 from docmill.domain.knowledge_bases import EmbeddingModelSpec
 from docmill.indexing.batching import MOST_SENDERS, Batcher
+from docmill.indexing.kept_vectors import KeptVectors
 from docmill.ports.models import Caller, EmbeddingModel
 
 
@@ -30,13 +32,25 @@ class Batchers:
         self._lock = threading.Lock()
         self._monotonic = monotonic
         self._batchers: dict[tuple[EmbeddingModelSpec, Caller], tuple[Batcher, float]] = {}
+        self._kept = KeptVectors()
         self._stopped = False
 
     def embed(
         self, model: EmbeddingModel, spec: EmbeddingModelSpec, caller: Caller, texts: Sequence[str], check: Callable[[], None]
     ) -> list[Vector]:
-        """The vectors of ``texts`` by ``model``, which ``spec`` describes, for ``caller``; see ``Batcher.embed``."""
-        return self._batcher(model, spec, caller).embed(texts, check)
+        """The vectors of ``texts`` by ``model``, which ``spec`` describes, for ``caller``; see ``Batcher.embed``.
+
+        What an earlier attempt was given, but has not stored, is not asked for again.
+        """
+        kept = self._kept.of(spec, texts)
+        missing = [place for place, text in enumerate(texts) if text not in kept]
+        if missing:
+            try:
+                made = self._batcher(model, spec, caller).embed([texts[place] for place in missing], check)
+            except TextRefused as refused:
+                raise TextRefused(str(refused), missing[refused.place]) from refused
+            kept.update(zip((texts[place] for place in missing), made, strict=True))
+        return [kept[text] for text in texts]
 
     def stop(self) -> None:
         """Ends all waiting, now and later."""
@@ -60,7 +74,9 @@ class Batchers:
             if known is None:
                 self._forget_unused(now)
                 senders = spec.max_concurrency or MOST_SENDERS
-                batcher = Batcher(model.on_behalf_of(caller), most_texts=spec.batch_size, most_senders=senders)
+                batcher = Batcher(
+                    model.on_behalf_of(caller), most_texts=spec.batch_size, most_senders=senders, keep=partial(self._kept.keep, spec)
+                )
             else:
                 batcher, _ = known
             self._batchers[spec, caller] = batcher, now

@@ -9,22 +9,16 @@ from typing import Final
 
 from docmill.domain.chunks import Vector
 from docmill.domain.errors import CallCancelled, ProviderPermanent, TextRefused
+from docmill.indexing.request_pace import RequestPace
 from docmill.ports.models import EmbeddingModel
 
 #: How long the first text of a request waits for company while nothing else is on its way.
 LINGER_SECONDS: Final = 0.005
 #: Requests that are prepared at once where no number is configured; how many of them are on their way is the gate's matter.
 MOST_SENDERS: Final = 32
-_LONGEST_LINGER_SECONDS: Final = 1.0
 _MOST_CHARACTERS: Final = 400_000
 _LOOK_SECONDS: Final = 0.25
 _IDLE_SECONDS: Final = 5.0
-#: The share of the last request in the average of how long one takes.
-_LAST_SHARE: Final = 0.3
-#: So many senders may be added at any time; a further one only while full requests take at most so many times as long as the quickest
-#: one did: beyond, they wait for leave, and more of them would wait with them.
-_SENDERS_AT_ANY_TIME: Final = 3
-_MOST_TIMES_AS_LONG: Final = 3.0
 
 
 class _Call:
@@ -66,6 +60,7 @@ class Batcher:
         most_senders: int = MOST_SENDERS,
         most_characters: int = _MOST_CHARACTERS,
         linger_seconds: float = LINGER_SECONDS,
+        keep: Callable[[str, Vector], None] = lambda text, vector: None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """No thread runs before the first text comes, and none stays long after the last one.
@@ -76,13 +71,15 @@ class Batcher:
             most_senders: calls of it at once; a further one begins only when a full request waits.
             most_characters: in one call of it, unless one text has more.
             linger_seconds: how long the first text waits for company while nothing is on its way.
+            keep: is given each text with its vector as soon as that is there, whether or not anybody waits for it still.
             monotonic: the time in seconds.
         """
         self._model = model
         self._most_texts = most_texts
         self._most_senders = most_senders
         self._most_characters = most_characters
-        self._linger_seconds = linger_seconds
+        self._pace = RequestPace(linger_seconds)
+        self._keep = keep
         self._monotonic = monotonic
         self._changed = threading.Condition()
         self._waiting: dict[str, _Text] = {}
@@ -91,9 +88,6 @@ class Batcher:
         self._senders: set[threading.Thread] = set()
         self._idle = 0
         self._numbers = count(1)
-        self._request_seconds = 0.0
-        self._full_seconds = 0.0
-        self._quickest_full_seconds = 0.0
         self._stopped = False
 
     @property
@@ -120,14 +114,15 @@ class Batcher:
         call = _Call(len(wanted))
         if not wanted:
             return []
-        with self._changed:
-            if self._stopped:
-                raise CallCancelled(f"{self._model.name} was not called: docmill is stopping")
-            is_first = not self._waiting
-            asked = [self._ask(text, call) for text in wanted]
-            if is_first or self._is_full():  # otherwise a sender lingers already, or all are busy
-                self._wake_or_add_sender()
+        asked: list[_Text] = []
         try:
+            with self._changed:
+                if self._stopped:
+                    raise CallCancelled(f"{self._model.name} was not called: docmill is stopping")
+                is_first = not self._waiting
+                asked += [self._ask(text, call) for text in wanted]
+                if is_first or not self._senders or self._is_full():  # otherwise a sender lingers already, or all are busy
+                    self._wake_or_add_sender()
             while not call.done.wait(_LOOK_SECONDS):
                 check()
             if call.error is not None:
@@ -189,12 +184,16 @@ class Batcher:
             self._changed.notify()
         elif not self._senders or (self._is_full() and self._may_grow()):
             sender = threading.Thread(target=self._send_until_idle, name=f"docmill-embed-{next(self._numbers)}", daemon=True)
-            self._senders.add(sender)
-            sender.start()
+            try:
+                sender.start()
+            except RuntimeError:  # the system gives no more threads: those that are there go on with it
+                if not self._senders:
+                    raise
+            else:
+                self._senders.add(sender)
 
     def _may_grow(self) -> bool:
-        few = len(self._senders) < _SENDERS_AT_ANY_TIME
-        return len(self._senders) < self._most_senders and (few or self._full_seconds <= _MOST_TIMES_AS_LONG * self._quickest_full_seconds)
+        return len(self._senders) < self._most_senders and self._pace.bears_another(len(self._senders))
 
     def _is_full(self) -> bool:
         return len(self._waiting) >= self._most_texts or self._characters >= self._most_characters
@@ -205,14 +204,9 @@ class Batcher:
         while (batch := self._take()) is not None:
             started = self._monotonic()
             self._send(batch)
-            self._note(self._monotonic() - started, is_full=len(batch) == self._most_texts)
-
-    def _note(self, took: float, *, is_full: bool) -> None:
-        with self._changed:
-            self._request_seconds = _average(self._request_seconds, took)
-            if is_full:
-                self._full_seconds = _average(self._full_seconds, took)
-                self._quickest_full_seconds = min(self._quickest_full_seconds or took, took)
+            took = self._monotonic() - started
+            with self._changed:
+                self._pace.note(took, is_full=len(batch) == self._most_texts)
 
     def _take(self) -> list[_Text] | None:
         """The texts of the next request, when it is time for it; None when this thread is not needed any more."""
@@ -238,10 +232,8 @@ class Batcher:
         return bool(self._waiting) and (self._is_full() or self._linger_left() <= 0)
 
     def _linger_left(self) -> float:
-        busy = len(self._senders) - self._idle
-        longest = min(self._request_seconds / (busy + 1), _LONGEST_LINGER_SECONDS) if busy else 0.0
         first = next(iter(self._waiting.values()))
-        return first.since + max(self._linger_seconds, longest) - self._monotonic()
+        return first.since + self._pace.linger_seconds(len(self._senders) - self._idle) - self._monotonic()
 
     def _first_texts(self) -> list[_Text]:
         batch: list[_Text] = []
@@ -262,26 +254,32 @@ class Batcher:
         left = batch
         while left:
             try:
-                vectors = self._model.embed_passages([text.text for text in left])
-                if len(vectors) != len(left):
-                    raise ProviderPermanent(f"{self._model.name} returned {len(vectors)} vectors for {len(left)} texts")
-            except TextRefused as refused:
-                made = list(refused.made[: refused.place])
-                self._deliver(left[: len(made)], made)
-                self._refuse([left[refused.place]], refused)
-                left = [text for place, text in enumerate(left) if place >= len(made) and place != refused.place]
+                left = self._send_once(left)
             except Exception as error:  # noqa: BLE001  # each document ends with it in its own thread
                 self._refuse(left, error)
                 left = []
-            else:
-                self._deliver(left, vectors)
-                left = []
+
+    def _send_once(self, texts: list[_Text]) -> list[_Text]:
+        """One call of the model; returns the texts that it did not come to, since it refused another one."""
+        try:
+            vectors = self._model.embed_passages([text.text for text in texts])
+        except TextRefused as refused:
+            made = refused.made[: refused.place]
+            self._refuse([texts[refused.place]], refused)
+            self._deliver(texts[: len(made)], made)
+            return [*texts[len(made) : refused.place], *texts[refused.place + 1 :]]
+        if len(vectors) != len(texts):
+            raise ProviderPermanent(f"{self._model.name} returned {len(vectors)} vectors for {len(texts)} texts")
+        self._deliver(texts, vectors)
+        return []
 
     def _deliver(self, texts: Sequence[_Text], vectors: Sequence[Vector]) -> None:
+        for text, vector in zip(texts, vectors, strict=True):
+            self._keep(text.text, vector)
         with self._changed:
             for text, vector in zip(texts, vectors, strict=True):
-                if self._sent.pop(text.text, None) is None:
-                    continue  # it was stopped meanwhile
+                if not self._has_arrived(text):
+                    continue
                 text.vector = vector
                 for call in text.calls:
                     call.left -= 1
@@ -291,12 +289,15 @@ class Batcher:
     def _refuse(self, texts: Sequence[_Text], error: Exception) -> None:
         with self._changed:
             for text in texts:
-                if self._sent.pop(text.text, None) is not None:
+                if self._has_arrived(text):
                     _fail(text, error)
 
-
-def _average(before: float, last: float) -> float:
-    return (1 - _LAST_SHARE) * (before or last) + _LAST_SHARE * last
+    def _has_arrived(self, text: _Text) -> bool:
+        """Takes ``text`` from what is on its way; False where it is there no more: all waiting was ended, or it has arrived before."""
+        if self._sent.get(text.text) is not text:
+            return False
+        del self._sent[text.text]
+        return True
 
 
 def _fail(text: _Text, error: Exception) -> None:

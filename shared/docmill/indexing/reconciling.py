@@ -1,20 +1,15 @@
 """Reconciling: makes one document's index state equal to its source. The one task of docmill."""
 
-import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Final
 
 import structlog
 
-from docmill.domain.chunks import ChunkRecord, Vector
 from docmill.domain.documents import fingerprint_of
 from docmill.domain.errors import (
     CallCancelled,
     DocmillError,
-    DocumentDeadlineExceeded,
     DocumentSkipped,
     ProviderError,
     ProviderRateLimited,
@@ -22,30 +17,24 @@ from docmill.domain.errors import (
     Superseded,
     TextRefused,
 )
-from docmill.domain.knowledge_bases import StrategyKind, StrategySpec
 from docmill.domain.registry import CRASHES_TO_QUARANTINE, Attempt, Commit, CommitResult, DocumentState, Lane, Suspicion, TaskMessage
-from docmill.indexing.batchers import Batchers, is_remote
-from docmill.indexing.committing import OUTAGE_PAUSE_SECONDS, Prepared, Write
-from docmill.indexing.embedding import TEXTS_A_CALL, embed_here, embed_records
+from docmill.indexing.attempt_time import AttemptTime
+from docmill.indexing.batchers import Batchers
+from docmill.indexing.committing import OUTAGE_PAUSE_SECONDS, Prepared
+from docmill.indexing.cutting import Cut, Cutter
 from docmill.indexing.giving_back import give_back
 from docmill.indexing.handling import Handling, handling_alone, handling_here
 from docmill.indexing.leasekeeping import LeaseKeeper
-from docmill.indexing.paid_vectors import Need, embed_paid
-from docmill.indexing.preparing import Chunker, records_by_strategy
+from docmill.indexing.preparing import Chunker
 from docmill.indexing.sources import Content, Source
-from docmill.indexing.summarising import Summaries, stored_summaries
 from docmill.indexing.targets import Target
 from docmill.indexing.turns import Turns
 from docmill.ports.clock import Clock
 from docmill.ports.isolation import Crashed, Isolation
-from docmill.ports.models import Caller
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
 
 _log = structlog.get_logger(__name__)
-#: When to look again whether another attempt has stored what it has claimed: twice as late each time, and at the latest.
-_FIRST_LOOK_SECONDS: Final = 0.05
-_LAST_LOOK_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,31 +119,16 @@ class Reconciler:
             self.tasks.send([result.next_message], lane)
 
 
-@dataclass(slots=True)
-class _Cut:
-    """A document in chunks.
-
-    Attributes:
-        needs: by the place of their write, those whose records still need the vectors of a provider.
-    """
-
-    content: Content
-    fingerprint: str
-    counts: dict[str, dict[str, int]] = field(default_factory=dict)
-    writes: list[Write] = field(default_factory=list)
-    needs: dict[int, Need] = field(default_factory=dict)
-    counters: dict[str, int] = field(default_factory=lambda: {"chunks": 0, "embedded": 0, "reused": 0})
-
-
 class _Preparation:
     """One attempt, from the source to what the committer takes."""
 
     def __init__(self, reconciler: Reconciler, attempt: Attempt, turns: Turns) -> None:
         self._reconciler = reconciler
         self._attempt = attempt
-        self._turns = turns
         self._targets = reconciler.targets()
-        self._start_deadline()
+        self._time = AttemptTime(attempt, reconciler.keeper, turns, reconciler.clock, reconciler.deadline_seconds)
+        claim = partial(reconciler.state.ledger.claim, attempt)
+        self._cutter = Cutter(attempt, self._targets, self._time, reconciler.batchers, claim)
 
     def run(self) -> Prepared | None:
         """What to commit; None when the attempt has ended here."""
@@ -177,7 +151,7 @@ class _Preparation:
             if self._attempt.suspicion is not None:
                 return self._suspect(self._attempt.suspicion, content, fingerprint, strategies)
             handling = handling_here(self._reconciler.source, self._reconciler.chunker)
-            return self._with_paid_vectors(self._with_chunks(content, fingerprint, strategies, handling))
+            return self._with_chunks(self._cut(content, fingerprint, strategies, handling), content, fingerprint)
         except DocumentSkipped as skipped:
             reason = f"{skipped.reason}: {skipped.detail}"
             stat = content.stat if content is not None else self._reconciler.source.stat_of(document_id)
@@ -208,9 +182,9 @@ class _Preparation:
             self._reconciler.end(ledger.finish(self._attempt, failed=suspicion.reason, stat=content.stat))
             return None
         try:
-            with self._reconciler.isolation.alone(self._require_lease, self._seconds_left, fresh=suspicion.crashes > 0) as alone:
-                self._start_deadline()  # others may have been alone before
-                cut = self._with_chunks(content, fingerprint, strategies, handling_alone(alone))
+            with self._reconciler.isolation.alone(self._time.require_lease, self._time.seconds_left, fresh=suspicion.crashes > 0) as alone:
+                self._time.begin_again()  # others may have been alone before
+                cut = self._cut(content, fingerprint, strategies, handling_alone(alone))
         except Crashed as crash:
             _log.warning("document_crashed", document_id=self._attempt.document_id, crashes_before=suspicion.crashes, how=str(crash))
             reason = (
@@ -219,162 +193,27 @@ class _Preparation:
             )
             self._reconciler.end(ledger.crashed(self._attempt, fingerprint, stat=content.stat, reason=reason), self._attempt.lane)
             return None
-        return self._with_paid_vectors(cut)
+        return self._with_chunks(cut, content, fingerprint)
 
-    def _with_chunks(self, content: Content, fingerprint: str, strategies: Sequence[str], handling: Handling) -> "_Cut":
-        """The document's chunks, with the vectors that are made where it is handled."""
+    def _cut(self, content: Content, fingerprint: str, strategies: Sequence[str], handling: Handling) -> Cut:
         document = handling.load(self._attempt.document_id, content.content)
-        cut = _Cut(content, fingerprint)
-        for target in self._targets:
-            self._check_deadline()
-            wanted = [strategy for strategy in target.knowledge_base.strategies if strategy.name in strategies]
-            by_strategy = records_by_strategy(
-                self._attempt.document_id, self._attempt.generation, fingerprint, document, wanted, handling.chunk
-            )
-            cut.counts[target.index_set] = {name: len(records) for name, records in by_strategy.items() if records}
-            for strategy in wanted:
-                records: Sequence[ChunkRecord] = by_strategy[strategy.name]
-                if not records:
-                    continue
-                cut.counters["chunks"] += len(records)
-                if strategy.kind is not StrategyKind.BM25:
-                    if self._is_paid(strategy):
-                        cut.needs[len(cut.writes)] = self._need(target, strategy, records)
-                    else:
-                        records = self._embed(target, strategy, records, cut.counters, handling)
-                cut.writes.append(Write(target.store(strategy), target.index(strategy.name), records))
-        return cut
+        return self._cutter.cut(document, fingerprint, strategies, handling)
 
-    def _is_paid(self, strategy: StrategySpec) -> bool:
-        """Whether a provider makes the vectors, or the summaries of a document that need not be alone."""
-        if self._reconciler.batchers is None or strategy.embedding is None:
-            return False
-        return is_remote(strategy.embedding) or (strategy.chat_model is not None and self._attempt.suspicion is None)
-
-    def _need(self, target: Target, strategy: StrategySpec, records: Sequence[ChunkRecord]) -> Need:
-        spec, shape = strategy.embedding, strategy.embedding_shape
-        if spec is None or shape is None:
-            raise ValueError(f"{strategy.name} embeds nothing")
-        indexes = self._indexes_with_vectors_of(target, strategy)
-        summaries = self._summaries(target, strategy)
-        return Need(records, target.models[strategy.name], spec, shape, target.vectors, indexes, summaries)
-
-    def _summaries(self, target: Target, strategy: StrategySpec) -> Summaries | None:
-        """What a strategy embeds in the place of its chunks; None for one that embeds the chunks."""
-        summariser = target.summarisers.get(strategy.name)
-        if summariser is None:
-            return None
-        indexes = self._indexes_where(target, lambda theirs: theirs.summary_shape == strategy.summary_shape)
-
-        def write(wanted: Sequence[ChunkRecord]) -> Mapping[str, str]:
-            with self._waiting(sum(len(record.text) for record in wanted)):
-                return summariser.write(wanted, self._caller, between=self._require_lease)
-
-        return Summaries(partial(stored_summaries, store=target.vectors, indexes=indexes), write)
-
-    @property
-    def _caller(self) -> Caller:
-        return Caller(self._attempt.knowledge_base, self._attempt.run_id, self._targets[0].knowledge_base.max_tokens_per_run)
-
-    def _with_paid_vectors(self, cut: "_Cut") -> Prepared:
-        """What to commit, with the vectors that providers make."""
-        batchers = self._reconciler.batchers
-        if cut.needs and batchers is not None:
-            self._check_deadline()
-            characters = sum(len(record.text) for need in cut.needs.values() for record in need.records)
-
-            def embed(need: Need, texts: Sequence[str]) -> list[Vector]:
-                if not is_remote(need.spec):
-                    return embed_here(need.model, texts, between=self._check_deadline)
-                with self._waiting(characters):
-                    return batchers.embed(need.model, need.spec, self._caller, texts, self._require_lease)
-
-            done = embed_paid(
-                list(cut.needs.values()), claim=partial(self._reconciler.state.ledger.claim, self._attempt), wait=self._wait, embed=embed
-            )
-            for place, embedded in zip(cut.needs, done, strict=True):
-                cut.writes[place] = replace(cut.writes[place], records=embedded.records)
-                cut.counters["embedded"] += embedded.embedded
-                cut.counters["reused"] += embedded.reused
-            self._check_deadline()
+    def _with_chunks(self, cut: Cut, content: Content, fingerprint: str) -> Prepared:
+        self._cutter.add_paid_vectors(cut)
         commit = Commit(
             attempt=self._attempt,
             state=DocumentState.LIVE if cut.writes else DocumentState.EMPTY,
-            fingerprint=cut.fingerprint,
+            fingerprint=fingerprint,
             chunks=cut.counts,
-            stat=cut.content.stat,
-            size_bytes=cut.content.size_bytes,
+            stat=content.stat,
+            size_bytes=content.size_bytes,
             counters={name: value for name, value in cut.counters.items() if value},
         )
         return Prepared(commit, tuple(cut.writes))
-
-    def _wait(self, tries: int) -> None:
-        """Until it is worth while to look again what other attempts have stored."""
-        longest = min(_FIRST_LOOK_SECONDS * 2 ** min(tries, 10), _LAST_LOOK_SECONDS)
-        with self._waiting():
-            self._reconciler.keeper.pause(longest * random.uniform(0.5, 1.0))
-        self._require_lease()
-
-    @contextmanager
-    def _waiting(self, characters: int = 0) -> Iterator[None]:
-        """Lets other documents work meanwhile; the time of this one stands still."""
-        clock = self._reconciler.clock
-        began = clock.monotonic()
-        try:
-            with self._turns.left(characters):
-                yield
-        finally:
-            self._ends_at += clock.monotonic() - began
-
-    def _indexes_with_vectors_of(self, target: Target, strategy: StrategySpec) -> list[str]:
-        return self._indexes_where(target, lambda theirs: theirs.embedding_shape == strategy.embedding_shape)
-
-    def _indexes_where(self, target: Target, is_alike: Callable[[StrategySpec], bool]) -> list[str]:
-        """The indexes of the strategies that are alike, those of ``target`` first."""
-        return [
-            other.index(theirs.name)
-            for other in (target, *(other for other in self._targets if other is not target))
-            for theirs in other.knowledge_base.strategies
-            if is_alike(theirs)
-        ]
-
-    def _embed(
-        self, target: Target, strategy: StrategySpec, records: Sequence[ChunkRecord], counters: dict[str, int], handling: Handling
-    ) -> list[ChunkRecord]:
-        model = handling.model_of(target, strategy)
-        indexes = self._indexes_with_vectors_of(target, strategy)
-        batch_size = strategy.embedding.batch_size if strategy.embedding is not None else TEXTS_A_CALL
-        done = embed_records(
-            records,
-            model,
-            target.vectors,
-            indexes,
-            summaries=self._summaries(target, strategy),
-            texts_a_call=min(batch_size, TEXTS_A_CALL),
-            between=self._check_deadline,
-        )
-        counters["embedded"] += done.embedded
-        counters["reused"] += done.reused
-        self._check_deadline()
-        return done.records
 
     def _without_chunks(
         self, state: DocumentState, fingerprint: str = "", *, stat: str = "", size_bytes: int = 0, reason: str = ""
     ) -> Prepared:
         counts: Mapping[str, Mapping[str, int]] = {target.index_set: {} for target in self._targets}
         return Prepared(Commit(self._attempt, state, fingerprint, counts, stat=stat, size_bytes=size_bytes, reason=reason))
-
-    def _start_deadline(self) -> None:
-        self._ends_at = self._reconciler.clock.monotonic() + self._reconciler.deadline_seconds
-
-    def _seconds_left(self) -> float:
-        return self._ends_at - self._reconciler.clock.monotonic()
-
-    def _require_lease(self) -> None:
-        if self._reconciler.keeper.is_lost(self._attempt):
-            raise Superseded(f"the lease of {self._attempt.document_id} ran out")
-
-    def _check_deadline(self) -> None:
-        self._require_lease()
-        if self._seconds_left() < 0:
-            raise DocumentDeadlineExceeded(f"{self._attempt.document_id} took longer than {self._reconciler.deadline_seconds:.0f} s")

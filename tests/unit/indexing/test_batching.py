@@ -245,3 +245,38 @@ def test_many_documents_at_once_all_get_their_vectors(provider: HeldModel, make:
     waiting = [documents.embed(*of_document) for of_document in texts]
     for of_document, future in zip(texts, waiting, strict=True):
         assert future.result(30) == vectors(*of_document)
+
+
+def test_a_refusal_of_a_text_that_was_not_asked_for_fails_its_request_and_no_later_one(
+    provider: HeldModel, make: Callable[..., Documents]
+) -> None:
+    refusals = [TextRefused("it refuses something", 7)]
+
+    def refuse(texts: Sequence[str]) -> None:
+        if refusals:
+            raise refusals.pop()
+
+    provider.fails = refuse
+    documents = make(most_texts=2)
+    with pytest.raises(IndexError):
+        documents.embed("a", "b").result(10)
+    assert documents.embed("a", "b").result(10) == vectors("a", "b")
+
+
+def test_a_text_for_which_the_system_gives_no_thread_fails_and_a_later_one_gets_one(
+    provider: HeldModel, make: Callable[..., Documents], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = make(linger_seconds=0.0)
+    start = threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name.startswith("docmill-embed"):
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError, match="new thread"):
+            documents.embed("a").result(10)
+    assert documents.embed("b").result(10) == vectors("b")
+    assert provider.requests == [["b"]]

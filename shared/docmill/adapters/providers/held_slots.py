@@ -135,8 +135,9 @@ class HeldSlots:
         with self._lock:
             self._held.add(held)
             if self._thread is None and not self._closed.is_set():
-                self._thread = threading.Thread(target=self._run, name="docmill-slots", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="docmill-slots", daemon=True)
+                thread.start()
+                self._thread = thread
 
     def let_go(self, held: HeldSlot) -> None:
         """Keeps it no more."""

@@ -99,7 +99,10 @@ class ModelCalls:
             failure = self._unanswered(failed)
             held.end(failure)
             raise failure from None
-        # In the thread of the calls, which waits for the gate meanwhile: those of other models have their own.
+        except BaseException as defect:
+            held.end(defect)
+            raise
+        # Mostly in the thread of the calls, which waits for the gate meanwhile: those of other models have their own.
         call.add_done_callback(ended)
         held.cancellation.ends(call)
         return call
