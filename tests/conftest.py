@@ -4,6 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 import structlog
+from hypothesis import settings
+
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("untimed", settings.default, deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True)

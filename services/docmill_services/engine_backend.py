@@ -11,10 +11,11 @@ from docmill.domain.registry import Lane
 from docmill.domain.runs import Run, RunState
 from docmill.domain.verification import Verification
 from docmill.indexing.index_sets import WATCHING
+from docmill.indexing.run_ending import end_run
 from docmill.indexing.targets import Target
 from docmill.indexing.verifying import Patience
-from docmill.ports.gate import RUN_ENDED
-from docmill.ports.registry import PRODUCER_ROLE, Registry, RunLedger
+from docmill.ports.ledger import RunLedger
+from docmill.ports.registry import PRODUCER_ROLE, Registry
 from docmill.ports.stores import ChunkStore
 from docmill.retrieval.query_vectors import QueryVectors
 from docmill.retrieval.retrievers import make_retrievers
@@ -95,9 +96,8 @@ class EngineBackend:
         if run is None:
             raise RunUnknown(f"there is no run {run_id!r}")
         if not run.state.final:
-            self.ledger.end_run(run_id, RunState.CANCELLED, "cancelled by request")
-            for gate in self._engine.gates_of(self.settings.name).values():
-                gate.abort(run_id, RUN_ENDED)
+            gates = self._engine.gates_of(self.settings.name)
+            end_run(self.ledger, gates.values(), run_id, RunState.CANCELLED, "cancelled by request")
 
     def plan(self, document_ids: Sequence[str]) -> None:
         """See ``Backend.plan``."""

@@ -3,30 +3,16 @@
 import json
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.fake_provider import FakeProvider, fake_provider
+from support.fake_provider import FakeProvider
 from support.fake_provider_faults import poison, rate_limited, unavailable, wrong_key
 from support.running_docmill import RunningDocmill, docmill
 
 KEY = "sk-a-secret-of-somebody"
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[FakeProvider]:
-    with fake_provider(dimensions=8) as provider:
-        yield provider
-
-
-@pytest.fixture
-def provider(running: FakeProvider) -> FakeProvider:
-    running.heal()
-    running.take()
-    return running
 
 
 @pytest.fixture

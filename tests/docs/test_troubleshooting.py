@@ -14,7 +14,7 @@ import pytest
 from docmill.adapters.embedded.data_folder import DataFolder
 from support.deadly_contents import KILLS, STARTUP
 from support.fake_provider import fake_provider
-from support.fake_provider_faults import rate_limited
+from support.fake_provider_faults import rate_limited, wrong_key
 from support.http_service import running_service
 from support.openai_server import running_openai_server
 from support.running_docmill import PROGRAM, RunningDocmill, docmill, environment, write_configuration
@@ -43,6 +43,7 @@ TRIED: Final = {
     "no producer plans": "test_a_run_that_nobody_plans",
     "makes vectors of 384": "test_another_length_for_the_local_model",
     "its credential is missing": "test_a_missing_credential",
+    "answered 401": "test_a_key_that_the_provider_refuses",
     "not_watching": "test_too_few_watches",
     "this key is not known": "test_an_error_in_the_configuration",
     "cannot be reached (": "test_a_server_that_does_not_answer",
@@ -244,6 +245,20 @@ def test_a_run_that_has_spent_its_tokens(tmp_path: Path) -> None:
         ended = docmill("index", "docmill.yaml", cwd=tmp_path, seconds=60)
     assert ended.returncode == 3
     said("budget_spent", ended.stderr)
+
+
+def test_a_key_that_the_provider_refuses(tmp_path: Path) -> None:
+    one_file(tmp_path / "docs")
+    with fake_provider(dimensions=8) as provider:
+        provider.fault(wrong_key())
+        (tmp_path / "docmill.yaml").write_text(
+            f'providers: {{here: {{base_url: "{provider.base_url}"}}}}\n'
+            "rag: {kb: {docs: [docs], strategies: [{type: chunked-embeddings, embedding_model: here/m, vector_dimensions: 8}]}}\n",
+            encoding="utf-8",
+        )
+        ended = docmill("index", "docmill.yaml", cwd=tmp_path, seconds=60)
+    assert ended.returncode == 3
+    said("answered 401", ended.stderr)
 
 
 def test_a_run_that_nobody_plans(tmp_path: Path) -> None:

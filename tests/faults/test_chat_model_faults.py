@@ -1,12 +1,9 @@
 """What becomes of summaries while their chat model fails, hangs or is to be left alone, and with several workers."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
-
-from support.fake_provider import FakeProvider, fake_provider, times_paid
+from support.fake_provider import FakeProvider, times_paid
 from support.fake_provider_faults import Ending, Fault, rate_limited, unavailable
 from support.fake_provider_log import HUNG_UP, Seen
 from support.fleet import assert_clean
@@ -18,18 +15,6 @@ STOP_SECONDS: Final = 10.0
 SETTLE_SECONDS: Final = 240.0
 #: The model's entry is made for embeddings; this provider's models write as well.
 SUMMARIES: Final[dict[str, Any]] = {"type": "semantic-embeddings", "chat_model": "embedder_of_kb", "semantic_prompt": "Say: ${content}"}
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[FakeProvider]:
-    with fake_provider() as provider:
-        yield provider
-
-
-@pytest.fixture
-def provider(running: FakeProvider) -> FakeProvider:
-    running.behave()
-    return running
 
 
 def docmill(folder: Path, provider: FakeProvider, documents: int) -> ProviderDocmill:

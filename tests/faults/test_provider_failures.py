@@ -1,12 +1,12 @@
 """A provider that fails or refuses: which documents it costs, what the run says, and what goes on being served."""
 
-from collections.abc import Iterator
+import json
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from support.fake_provider import FakeProvider, fake_provider, times_paid
+from support.fake_provider import FakeProvider, times_paid
 from support.fake_provider_faults import Ending, Fault, Spoiling, no_such_model, poison, unavailable, wrong_key
 from support.fake_provider_log import fingerprint
 from support.fleet_api import whole_version, word_of
@@ -17,18 +17,6 @@ ONE_BY_ONE: Final = {"embedding_batch_size": 1}
 FAILURES_WITHOUT_SUCCESS: Final = 20
 #: What is sent to tell a text that is refused from a provider that refuses everything.
 PLAIN_TEXT: Final = "text"
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[FakeProvider]:
-    with fake_provider() as provider:
-        yield provider
-
-
-@pytest.fixture
-def provider(running: FakeProvider) -> FakeProvider:
-    running.behave()
-    return running
 
 
 @pytest.mark.parametrize("fault", [unavailable(share=0.05), Fault(ending=Ending.RESET, share=0.05)], ids=["503", "reset"])
@@ -163,3 +151,25 @@ def test_an_answer_that_never_ends_fails_its_file_and_no_other(tmp_path: Path, p
         assert sorted(docmill.documents("failed")) == ["3.md", "5.md", "7.md"]
         assert all(docmill.finds(name) for name in names if name not in ("3.md", "5.md", "7.md"))
         assert docmill.gate()["state"] == "open"
+
+
+def test_a_provider_that_only_fails_does_not_have_another_one_left_alone(tmp_path: Path, provider: FakeProvider) -> None:
+    docs = tmp_path / "docs"
+    write_documents(docs, numbered(5))
+    other = made_key("OTHER_KEY")
+    provider.fault(unavailable(key=other))
+    docmill = ProviderDocmill(tmp_path, provider, {"kb": Base(docs)}, "--no-watch", settings={"OTHER_KEY": other})
+    written = json.loads((tmp_path / "docmill.yaml").read_text())
+    [vectors, words] = written["rag"]["kb"]["strategies"]
+    written["models"]["second"] = {**written["models"]["embedder_of_kb"], "model": "text-embedding-3-large", "token_key": "OTHER_KEY"}
+    written["rag"]["kb"]["strategies"] = [vectors, {**vectors, "name": "second", "embedding_model": "second"}, words]
+    (tmp_path / "docmill.yaml").write_text(json.dumps(written))
+    with docmill:
+        assert docmill.wait_for_run()["state"] == "failed"
+        assert sorted(gate["state"] for gate in docmill.status()["gate"]) == ["closed", "open"]
+        provider.heal()
+        first = docmill.run()["id"]
+        docmill.post("/runs")
+        assert docmill.wait_for_run(after=first)["state"] == "complete"
+        assert set(times_paid([seen for seen in provider.log() if seen.key == fingerprint(other)]).values()) == {1}
+        assert set(times_paid([seen for seen in provider.log() if seen.key != fingerprint(other)]).values()) == {1}

@@ -1,12 +1,9 @@
 """A fleet at a provider that bears so much and no more: what the provider saw of it."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-import pytest
-
-from support.fake_provider import FakeProvider, fake_provider, times_paid
+from support.fake_provider import FakeProvider, times_paid
 from support.fake_provider_faults import rate_limited
 from support.fake_provider_limits import RateLimit
 from support.fleet import Fleet, assert_clean
@@ -18,18 +15,6 @@ from support.waiting import wait_until
 ON_ITS_WAY_SECONDS: Final = 2.0
 FIRST_WINDOW_SECONDS: Final = 15.0
 SETTLE_SECONDS: Final = 300.0
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[FakeProvider]:
-    with fake_provider() as provider:
-        yield provider
-
-
-@pytest.fixture
-def provider(running: FakeProvider) -> FakeProvider:
-    running.behave()
-    return running
 
 
 def start(fleet: Fleet, workers: int) -> Api:
@@ -114,4 +99,17 @@ def test_texts_that_many_files_have_are_paid_once(tmp_path: Path, provider: Fake
         log = provider.log()
         assert set(times_paid(log).values()) == {1}
         assert len(times_paid(log)) == 5
+        assert_clean(fleet)
+
+
+def test_an_interrupted_document_is_paid_once_whichever_worker_goes_on(tmp_path: Path, provider: FakeProvider) -> None:
+    provider.latency(0.05)
+    provider.fault(*(rate_limited(retry_after="1", times=1, after_requests=count) for count in (10, 25)))
+    with provider_fleet(tmp_path, "parts", provider, embedding={"embedding_batch_size": 1, "max_embedding_concurrency": 8}) as fleet:
+        names = write_documents(fleet.documents, numbered(6), parts=8)
+        api = start(fleet, workers=4)
+        api.wait_until_settled(len(names), SETTLE_SECONDS)
+        paid = times_paid(provider.log())
+        assert (len(paid), set(paid.values())) == (48, {1})
+        assert len(refusals(provider.log())) == 2
         assert_clean(fleet)

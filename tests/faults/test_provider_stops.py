@@ -1,13 +1,12 @@
 """What ends while a provider is awaited: workers, producers, runs, Redis."""
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from support.fake_provider import FakeProvider, fake_provider
+from support.fake_provider import FakeProvider
 from support.fake_provider_faults import Ending, Fault, rate_limited
 from support.fake_provider_log import HUNG_UP, UNDER_WAY
 from support.fleet import assert_clean
@@ -21,18 +20,6 @@ HANGING: Final = Fault(ending=Ending.HANG)
 #: A stop takes under 2 s on an idle machine.
 STOP_SECONDS: Final = 10.0
 SETTLE_SECONDS: Final = 240.0
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[FakeProvider]:
-    with fake_provider() as provider:
-        yield provider
-
-
-@pytest.fixture
-def provider(running: FakeProvider) -> FakeProvider:
-    running.behave()
-    return running
 
 
 def answers(api: Api) -> bool:

@@ -1,13 +1,11 @@
 """A provider that asks to be called later is left alone for as long as it says, by everybody who has the same credential."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-import pytest
-
-from support.fake_provider import FakeProvider, fake_provider, times_paid
+from support.fake_provider import FakeProvider, times_paid
 from support.fake_provider_faults import Fault, rate_limited
 from support.fake_provider_log import fingerprint
 from support.provider_world import KEY_VARIABLE, Base, ProviderDocmill, asked_between, made_key, numbered, refusals, write_documents
@@ -26,18 +24,6 @@ HINTS: Final[list[tuple[Mapping[str, str], float]]] = [
     ({"retry-after-ms": "1500"}, 1.5),
     ({"x-ratelimit-reset-requests": "1s500ms", "x-ratelimit-remaining-requests": "0"}, 1.5),
 ]
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[FakeProvider]:
-    with fake_provider() as provider:
-        yield provider
-
-
-@pytest.fixture
-def provider(running: FakeProvider) -> FakeProvider:
-    running.behave()
-    return running
 
 
 def test_what_a_provider_says_of_its_return_is_obeyed(tmp_path: Path, provider: FakeProvider) -> None:

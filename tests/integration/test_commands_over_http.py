@@ -88,7 +88,7 @@ def test_a_search_before_the_first_complete_run_says_so(
     assert "not everything was indexed once yet; docmill status" in capsys.readouterr().err
     service.backend.plan(["docs/a.md"])
     assert search("aardvark", config=configuration, data_dir=beside_the_service) == 1
-    assert "1 documents wait or are in work, and not everything was indexed once yet" in capsys.readouterr().err
+    assert "1 document waits or is in work, and not everything was indexed once yet" in capsys.readouterr().err
 
 
 def test_a_search_without_the_registry_says_so(

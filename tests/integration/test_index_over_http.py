@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -90,9 +91,10 @@ def test_a_run_is_asked_for_and_followed_to_its_end(service: Service) -> None:
 def test_who_does_not_want_to_wait_leaves_the_run_to_itself(service: Service) -> None:
     following = Following(service, no_wait=True)
     run = started(service)
-    service.library.state.ledger.back_off(run.id, 1_800_000_000.0)
+    retry_at = round(time.time()) + 3600.0
+    service.library.state.ledger.back_off(run.id, retry_at)
     left = following.end()["library"]
-    assert (left.state, left.retry_at) == (RunState.BACKING_OFF, 1_800_000_000.0)
+    assert (left.state, left.retry_at) == (RunState.BACKING_OFF, retry_at)
     assert service.library.state.ledger.current_run() == left
 
 

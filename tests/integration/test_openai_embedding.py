@@ -199,6 +199,14 @@ def test_a_text_that_is_refused_alone_is_named_by_its_place(server: OpenAiServer
     assert refused.value.place == place
 
 
+def test_what_was_made_before_a_request_failed_is_not_lost(server: OpenAiServer, models: Models) -> None:
+    server.misbehave({"status": 413, "body": "too many"}, {}, {}, {"status": 503, "body": {}})
+    texts = [f"text {number}" for number in range(7)]
+    with pytest.raises(ProviderTransient) as failed:
+        models.make(batch_size=4).embed_passages(texts)
+    assert failed.value.made == [hash_vector(text, DIMENSIONS) for text in texts[:4]]
+
+
 def test_texts_that_are_refused_together_and_taken_apart_get_their_vectors(server: OpenAiServer, models: Models) -> None:
     server.misbehave({"status": 413, "body": "too many"})
     texts = [f"text {number}" for number in range(5)]

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from docmill.adapters.providers.language_models import chat_model_for, rerank_mo
 from docmill.adapters.providers.permits import Permits
 from docmill.adapters.providers.remote import RemoteEmbeddingModel
 from docmill.config.providers import Adapter
-from docmill.domain.errors import CallCancelled, ProviderError, ProviderPermanent, TextRefused
+from docmill.domain.errors import CallCancelled, ProviderError, ProviderPermanent, RunBudgetSpent, TextRefused
 from docmill.domain.knowledge_bases import EmbeddingModelSpec
 from docmill.ports.gate import Limits, RequestOutcome
 from docmill.ports.models import Caller
@@ -101,7 +102,7 @@ def test_what_a_request_came_to_is_reported(
         model.embed_passages(["text"])
     [(reported, retry_after, reason, _)] = gate.reports
     assert reported is outcome
-    assert reason == str(failure.value)
+    assert reason == ("" if outcome is RATE_LIMITED else f"{failure.value.code}: {failure.value}")
     assert retry_after == (40.0 if "headers" in fault else None)
 
 
@@ -192,6 +193,14 @@ def test_a_chat_model_that_refuses_every_prompt_refuses_the_run(languages: Langu
         with pytest.raises(ProviderPermanent):
             chat.on_behalf_of(RUN).complete("hello", max_tokens=50)
     assert outcomes(gate) == [OK, REFUSED]
+
+
+def test_a_budget_that_is_smaller_than_a_request_is_spent_all_the_same(embeddings: EmbeddingServer, model: RemoteEmbeddingModel) -> None:
+    texts = ["one two", "three four", "this one has too many words for what is left"]
+    with pytest.raises(RunBudgetSpent) as spent:
+        model.on_behalf_of(replace(RUN, max_run_tokens=5)).embed_passages(texts)
+    assert [texts_of(request["body"]) for request in embeddings.take_requests()] == [["one two"], ["three four"]]
+    assert len(spent.value.made) == 2
 
 
 def end_it(stream: Any) -> Any:

@@ -42,7 +42,6 @@ class GatedWorld(World):
             5.0,
             self.clock.monotonic,
             gates_of=lambda _: {"fake": self.gate},
-            clock=self.clock,
         )
 
     def plant(self, count: int) -> None:

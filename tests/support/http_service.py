@@ -11,7 +11,8 @@ from docmill.domain.knowledge_bases import KnowledgeBase
 from docmill.domain.registry import Lane
 from docmill.domain.runs import Run, RunState
 from docmill.domain.verification import Verification
-from docmill.ports.registry import Registry, RunLedger
+from docmill.ports.ledger import RunLedger
+from docmill.ports.registry import Registry
 from docmill.ports.stores import ChunkStore
 from docmill_services.query.app import make_app
 from docmill_services.query.backend import ProviderGate, Searches

@@ -40,6 +40,13 @@ class Parts:
     set_back: bool = True
 
 
+class UnhurriedKeeper(LeaseKeeper):
+    """Renews when it is told to, and pauses for no time: how much passes is decided by the machine."""
+
+    def pause(self, seconds: float) -> None:
+        """See ``LeaseKeeper``."""
+
+
 @dataclass
 class Worker:
     """A worker process: what it keeps in its memory, lost when it is killed."""

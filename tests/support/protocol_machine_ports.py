@@ -20,7 +20,7 @@ from docmill.domain.registry import (
     TaskMessage,
 )
 from docmill.indexing.sources import Content
-from docmill.ports.registry import RunLedger
+from docmill.ports.ledger import RunLedger
 from docmill.ports.stores import ChunkStore
 from support.protocol_machine_activities import Fault, Port, Switch
 from support.protocol_machine_history import History

@@ -16,7 +16,6 @@ from docmill.domain.registry import Entry, Lane, TaskMessage
 from docmill.domain.runs import RunState
 from docmill.indexing.anti_entropy import reconcile_stores
 from docmill.indexing.committing import Prepared, commit_together
-from docmill.indexing.leasekeeping import LeaseKeeper
 from docmill.indexing.reconciling import Reconciler
 from docmill.indexing.reopening import reopen_if_set_back
 from docmill.indexing.sweeping import sweep
@@ -30,7 +29,7 @@ from docmill_services.producer.passes import Pass
 from support.indexing_world import INDEX_SET, KB, ManualClock, line_chunks
 from support.protocol_machine_activities import Activity, Pausing, Port, Switch
 from support.protocol_machine_history import History
-from support.protocol_machine_parts import Parts, Saved, Worker
+from support.protocol_machine_parts import Parts, Saved, UnhurriedKeeper, Worker
 from support.protocol_machine_ports import Broker, LateWrite, LedgerPort, RegistryPort, SourcePort, StorePort, provider_error
 from support.protocol_machine_source import ChangingSource, SourceScan
 
@@ -94,7 +93,7 @@ class ProtocolWorld:
         self.raw_lexical.raise_epoch(1)
 
     def _new_worker(self, number: int) -> Worker:
-        return Worker(number, LeaseKeeper(lambda _: self.state.leases, ttl_seconds=LEASE_SECONDS, interval_seconds=RENEWAL_SECONDS))
+        return Worker(number, UnhurriedKeeper(lambda _: self.state.leases, ttl_seconds=LEASE_SECONDS, interval_seconds=RENEWAL_SECONDS))
 
     def close(self) -> None:
         for activity in self.activities:

@@ -91,6 +91,8 @@ class Upkeep:
                     sweep_safely(self._state.registry, self._targets, grace_seconds=self._grace_seconds)
                     self._settle_sets()
                     self._compare_when_due()
+            except _Stopped:
+                return
             except DocmillError as error:
                 _log.warning("upkeep_interrupted", error=str(error), then="the next round goes on")
             except Exception:  # noqa: BLE001  # a defect in one round is no reason to never clean up again

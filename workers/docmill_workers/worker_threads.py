@@ -18,8 +18,8 @@ from docmill.indexing.giving_back import give_back
 from docmill.indexing.leasekeeping import LeaseKeeper
 from docmill.indexing.reconciling import Reconciler
 from docmill.indexing.turns import Turns
+from docmill.ports.ledger import RunLedger
 from docmill.ports.queue import TaskQueue
-from docmill.ports.registry import RunLedger
 from docmill_workers.consuming import Consumer, start_consumer, stop_consumers
 from docmill_workers.liveness import Liveness
 from docmill_workers.tasks import register_tasks

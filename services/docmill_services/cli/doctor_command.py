@@ -14,7 +14,14 @@ from rich.text import Text
 
 from docmill import __version__
 from docmill.adapters.embedded.data_folder import check_data_folder, running_server
-from docmill.bootstrap import check_embedded_engine, check_embedded_server, check_embedding_models, check_servers, names_servers
+from docmill.bootstrap import (
+    check_chat_models,
+    check_embedded_engine,
+    check_embedded_server,
+    check_embedding_models,
+    check_servers,
+    names_servers,
+)
 from docmill.config import Configuration, Settings, missing_roots, unavailable_parts
 from docmill.domain.errors import DocmillError, ExitCode
 from docmill_services.cli.finding import origin_to_ask
@@ -146,9 +153,14 @@ def _of_watching() -> Iterator[Finding]:
 
 
 def _of_models(configuration: Configuration) -> Iterator[Finding]:
-    for name, said, advice in check_embedding_models(configuration, os.environ):
-        if isinstance(said, DocmillError):
-            message = str(said) if name in str(said) else f"{name}: {said}"
-            yield Finding("embedding model", "failed", f"{message}; {advice}" if advice else message)
-        else:
-            yield Finding("embedding model", "ok", said)
+    checks = {
+        "embedding model": check_embedding_models(configuration, os.environ),
+        "chat model": check_chat_models(configuration, os.environ),
+    }
+    for check, tried in checks.items():
+        for name, said, advice in tried:
+            if isinstance(said, DocmillError):
+                message = str(said) if name in str(said) else f"{name}: {said}"
+                yield Finding(check, "failed", f"{message.rstrip('.')}; {advice}" if advice else message)
+            else:
+                yield Finding(check, "ok", said)

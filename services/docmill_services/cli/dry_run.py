@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from rich.table import Table
 from rich.text import Text
 
 from docmill.bootstrap import DATA_FOLDER_NAME, look, names_servers
@@ -16,7 +15,7 @@ from docmill.config.providers import ModelSpec
 from docmill.domain.errors import ExitCode
 from docmill.domain.knowledge_bases import KnowledgeBase
 from docmill.indexing.indexed import Indexed
-from docmill_services.cli.output import out, print_json, say
+from docmill_services.cli.output import counted, print_json, print_rows, say
 from docmill_services.dry_run import DryRun, DryRunner
 from docmill_services.model_work import price_of
 
@@ -105,37 +104,44 @@ def _progress(name: str) -> Callable[[int], None]:
 
 
 def _show(name: str, one: dict[str, Any]) -> None:
-    table = Table(title=Text(name), title_justify="left", show_header=False, box=None, pad_edge=False)
-    table.add_column(style="dim")
-    table.add_column()
-    table.add_row("files", f"{one['files']:,}, {one['unchanged']:,} of them unchanged")
-    table.add_row("to index", f"{one['to_index']:,} files, {one['chunks']:,} chunks over all strategies")
+    rows: list[tuple[str, str | Text]] = [
+        ("files", f"{one['files']:,}, {one['unchanged']:,} of them unchanged"),
+        ("to index", f"{counted(one['to_index'], 'file')}, {counted(one['chunks'], 'chunk')} over all strategies"),
+    ]
     left_out = [f"{count:,} {reason}" for reason, count in one["skipped"].items()]
     left_out += [f"{one['unreadable']:,} cannot be read now"] if one["unreadable"] else []
     if left_out:
-        table.add_row("left out", ", ".join(left_out))
-    for row in one["models"]:
-        table.add_row(f"{row['role']} model", Text(_line(row)))
-    cost = "not known: no price is configured" if one["cost_usd_estimate"] is None else _money(one["cost_usd_estimate"])
-    table.add_row("altogether", f"about {one['tokens_estimate']:,} tokens, {one['requests_estimate']:,} requests, cost {cost}")
+        rows.append(("left out", ", ".join(left_out)))
+    rows += [(f"{row['role']} model", _line(row)) for row in one["models"]]
+    tokens, requests = counted(one["tokens_estimate"], "token"), counted(one["requests_estimate"], "request")
+    rows.append(("altogether", f"about {tokens}, {requests}, cost {_cost(one)}"))
     limit = one["max_tokens_per_run"]
     if limit is not None and one["tokens_estimate"] > limit:
-        table.add_row("", Text(f"more than max_tokens_per_run ({limit:,}): a run would stop there", style="yellow"))
-    out.print(table)
+        rows.append(("", Text(f"more than max_tokens_per_run ({limit:,}): a run would stop there", style="yellow")))
+    print_rows(name, rows)
+
+
+def _cost(one: dict[str, Any]) -> str:
+    if one["cost_usd_estimate"] is not None:
+        return _money(one["cost_usd_estimate"])
+    without = [row["model"] for row in one["models"] if row["cost_usd_estimate"] is None]
+    return f"not known: models: has no price of {', '.join(without)}"
 
 
 def _line(row: dict[str, Any]) -> str:
-    parts = [f"{row['texts']:,} texts"]
+    parts = [counted(row["texts"], "text")]
     if row["input_tokens_estimate"]:
-        parts.append(f"about {row['input_tokens_estimate']:,} tokens")
+        parts.append(f"about {counted(row['input_tokens_estimate'], 'token')}")
     if row["output_tokens_estimate"]:
-        parts.append(f"about {row['output_tokens_estimate']:,} tokens written")
+        parts.append(f"about {counted(row['output_tokens_estimate'], 'token')} written")
     if row["requests_estimate"]:
-        parts.append(f"{row['requests_estimate']:,} requests")
+        parts.append(counted(row["requests_estimate"], "request"))
     if row["cost_usd_estimate"] is not None:
         parts.append(_money(row["cost_usd_estimate"]))
     return f"{row['model']}: {', '.join(parts)}"
 
 
 def _money(dollars: float) -> str:
+    if 0 < dollars < 0.0001:
+        return "less than $0.0001"
     return f"${dollars:,.2f}" if dollars >= 1 or not dollars else f"${dollars:.4f}"

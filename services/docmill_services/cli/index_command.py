@@ -84,15 +84,20 @@ def _index(
         service.engine.require_room()
         service.start(None, 0)
         runs = follow(service.runs_now, stopping.wait, service.check_progress, is_over=is_over)
-        _say(runs, stopping)
-        if all(run.state.final for run in runs.values()):
+        if _have_ended(runs):
             service.finish(stopping)
+            runs = service.runs_now()  # what was in work when a run ended early has been counted since
+        _say(runs, stopping)
     return runs
 
 
 def _say(runs: Mapping[str, Run], stopping: threading.Event) -> None:
-    if not stopping.is_set():
+    if _have_ended(runs) or not stopping.is_set():
         say_summaries(runs)
+
+
+def _have_ended(runs: Mapping[str, Run]) -> bool:
+    return all(run.state.final for run in runs.values())
 
 
 def _is_asked_for(data_dir: Path, settings: Settings) -> bool:

@@ -69,11 +69,14 @@ def line_of(name: str, run: Run, pace: Pace) -> str:
         return _line_while_backing_off(name, run, pace)
     if not run.state.final and not pace.seen:
         return f"{name}: starting to scan"
-    parts = [f"{name}: {run.state.value.replace('_', ' ')}", f"{pace.done}/{pace.total}{'' if pace.is_total_known else '+'} files"]
+    parts = [f"{name}: {run.state.value.replace('_', ' ')}"]
+    if pace.total:
+        parts.append(f"{pace.done}/{pace.total}{'' if pace.is_total_known else '+'} files")
     if pace.unchanged:
         parts.append(f"{pace.unchanged} unchanged")
-    parts.append(f"{_rate(pace.files_per_second)} files/s")
-    parts.append(f"{_rate(pace.chunks_per_second)} chunks/s")
+    if pace.done:
+        parts.append(f"{_rate(pace.files_per_second)} files/s")
+        parts.append(f"{_rate(pace.chunks_per_second)} chunks/s")
     parts += _made(run)
     if pace.skipped:
         parts.append(f"{pace.skipped} skipped")
@@ -120,8 +123,8 @@ def has_ended(run: Run) -> bool:
 
 
 def has_ended_or_backs_off(run: Run) -> bool:
-    """Whether a run has ended, or leaves a provider alone for now."""
-    return run.state.final or run.state is RunState.BACKING_OFF
+    """Whether a run has ended, or leaves a provider alone for now; one that may try it again, or does, has neither."""
+    return run.state.final or (run.state is RunState.BACKING_OFF and (run.retry_at is None or run.retry_at > time.time()))
 
 
 def follow(

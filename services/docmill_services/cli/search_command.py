@@ -76,7 +76,8 @@ def _show(found: dict[str, Any], query: str, *, full: bool) -> None:
     elif not pending and not complete:
         say("not everything was indexed once yet; docmill status shows how it stands")
     if pending:
-        say(f"{pending} documents wait or are in work{'' if complete else ', and not everything was indexed once yet'}")
+        wait = "1 document waits or is" if pending == 1 else f"{pending} documents wait or are"
+        say(f"{wait} in work{'' if complete else ', and not everything was indexed once yet'}")
 
 
 def excerpt_of(text: str, query: str) -> str:

@@ -1,18 +1,19 @@
 """``docmill status``."""
 
+import time
 from collections.abc import Iterator
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from docmill.domain.errors import ExitCode
 from docmill_services.cli.api import Api, open_api
 from docmill_services.cli.finding import configuration_of, knowledge_base_meant, origin_to_ask
 from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir
-from docmill_services.cli.output import out, print_json, say
+from docmill_services.cli.output import counted, out, print_json, print_rows, say
 
 _PAGE: Final = 500
 
@@ -52,7 +53,7 @@ def status(
         print_json(found)
     else:
         for knowledge_base in found["knowledge_bases"]:
-            out.print(_table(knowledge_base))
+            print_rows(knowledge_base["name"], rows_of(knowledge_base, time.time()))
     unwell = any(one["state"] == "failed" or not all(s["ok"] for s in one["stores"].values()) for one in found["knowledge_bases"])
     return ExitCode.FINDINGS if unwell else ExitCode.OK
 
@@ -82,28 +83,39 @@ def _list(names: list[str], state: ListedState, api: Api, *, as_json: bool) -> N
     say(f"{count} {'file is' if count == 1 else 'files are'} {state.value}")
 
 
-def _table(one: dict[str, Any]) -> Table:
-    table = Table(title=Text(one["name"]), title_justify="left", show_header=False, box=None, pad_edge=False)
-    table.add_column(style="dim")
-    table.add_column()
-    table.add_row("state", one["state"])
-    table.add_row("documents", ", ".join(f"{count} {state}" for state, count in one["documents"].items() if count) or "none")
-    table.add_row("chunks", ", ".join(f"{count} {name}" for name, count in one["chunks"].items()) or "none")
+def rows_of(one: dict[str, Any], now: float) -> list[tuple[str, str | Text]]:
+    """How a knowledge base stands, as HTTP says it, for people; ``now`` in seconds since 1970."""
+    rows: list[tuple[str, str | Text]] = [
+        ("state", one["state"]),
+        ("documents", ", ".join(f"{count} {state}" for state, count in one["documents"].items() if count) or "none"),
+        ("chunks", ", ".join(f"{count} {name}" for name, count in one["chunks"].items()) or "none"),
+    ]
     for index_set in one["index_sets"][1:]:  # the first one is what the rows above show
         done = sum(index_set["documents"].values())
-        table.add_row("being built", f"{done} documents, in the form that the configuration has now ({index_set['id']})")
+        rows.append(("being built", f"{counted(done, 'document')}, in the form that the configuration has now ({index_set['id']})"))
     run = one["run"]
     if run is not None:
-        counters = ", ".join(f"{value} {name}" for name, value in sorted(run["counters"].items()) if value)
-        until = f" until {run['retry_at']}" if run.get("retry_at") else ""
-        table.add_row("run", f"{run['state']}{until}, started {run['started_at']}; {counters}")
+        until = _until(run.get("retry_at"), now, "and tries its provider again")
+        rows.append(("run", f"{run['state']}{until}, started {run['started_at']}; {_counters(run)}"))
         if run.get("error"):
-            table.add_row("", Text(run["error"], style="red"))
+            rows.append(("", Text(run["error"], style="red")))
     for gate in one["gate"]:
-        until = f" until {gate['opens_at']}" if gate.get("opens_at") else ""
-        table.add_row("provider", Text(f"{gate['provider']} {gate['state']}{until}", style="" if gate["state"] == "open" else "yellow"))
-    table.add_row("stores", ", ".join(f"{name} {'ok' if s['ok'] else s.get('detail')}" for name, s in one["stores"].items()))
-    table.add_row("watching", "yes" if one["watching"] else "no")
+        said = f"{gate['provider']} {gate['state']}{_until(gate.get('opens_at'), now, 'to be tried by the next request')}"
+        rows.append(("provider", Text(said, style="" if gate["state"] == "open" else "yellow")))
+    rows.append(("stores", ", ".join(f"{name} {'ok' if s['ok'] else s.get('detail')}" for name, s in one["stores"].items())))
+    rows.append(("watching", "yes" if one["watching"] else "no"))
     if run is not None and run["finished_at"] is None and not one["producer"]:
-        table.add_row("producer", Text("none: nobody plans the run (docmill producer)", style="yellow"))
-    return table
+        rows.append(("producer", Text("none: nobody plans the run (docmill producer)", style="yellow")))
+    return rows
+
+
+def _counters(run: dict[str, Any]) -> str:
+    counted_so_far = sorted(run["counters"].items())
+    return ", ".join(f"{value} {name.replace('.', ' ', 1)}" for name, value in counted_so_far if value) or "nothing counted"
+
+
+def _until(moment: str | None, now: float, then: str) -> str:
+    """Until when a provider is left alone; after that its gate is closed all the same until somebody asks, who tries it."""
+    if moment is None:
+        return ""
+    return f" until {moment}" if datetime.fromisoformat(moment).timestamp() > now else f", {then}"

@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -46,12 +46,12 @@ def up(
         url = service.start(host, port)
         say(f'docmill answers at {url} (data in {data_dir}); docmill search "..." asks it, Ctrl-C stops it')
         if once:
-            runs = _follow_service(service.runs_now, stopping, service.check_progress)
-        else:
-            runs = _follow_service(service.runs_going_on, stopping, service.check)
-        if once:
+            follow(service.runs_now, stopping.wait, service.check_progress)
             service.finish(stopping)
+            runs = service.runs_now()  # what was in work when a run ended early has been counted since
+            _say(runs, stopping)
             return exit_code_of_runs(runs.values(), interrupted=stopping.is_set())
+        _say(follow(service.runs_going_on, stopping.wait, service.check), stopping)
         if no_watch and not stopping.is_set():
             say("not watching for changes")
         watching = no_watch
@@ -63,8 +63,6 @@ def up(
     return ExitCode.INTERRUPTED
 
 
-def _follow_service(read: Callable[[], Mapping[str, Run]], stopping: threading.Event, check: Callable[[], None]) -> Mapping[str, Run]:
-    runs = follow(read, stopping.wait, check)
+def _say(runs: Mapping[str, Run], stopping: threading.Event) -> None:
     if not stopping.is_set():
         say_summaries(runs)
-    return runs

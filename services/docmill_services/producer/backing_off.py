@@ -11,7 +11,7 @@ import structlog
 
 from docmill.domain.runs import Run
 from docmill.ports.gate import Gate, GateState, GateStatus
-from docmill.ports.registry import RunLedger
+from docmill.ports.ledger import RunLedger
 
 _log = structlog.get_logger(__name__)
 #: So many documents may be on their way to find out whether a provider can be called again: one of them may need no request after all.
@@ -39,13 +39,19 @@ class Standing:
     opens_at: float | None = None
 
 
-def standing_of(statuses: Iterable[GateStatus], now: float) -> Standing:
-    """How gates stand together at ``now``, in seconds since 1970."""
+def standing_of(statuses: Iterable[GateStatus]) -> Standing:
+    """How gates stand together."""
     shut = [status for status in statuses if status.state is not GateState.OPEN]
     if not shut:
         return Standing(Leave.ALL)
     opens_at = max((status.opens_at for status in shut if status.opens_at is not None), default=None)
-    return Standing(Leave.FEW if opens_at is None or opens_at <= now else Leave.NOTHING, opens_at)
+    is_closed = any(status.state is GateState.CLOSED and not status.may_be_tried for status in shut)
+    return Standing(Leave.NOTHING if is_closed else Leave.FEW, opens_at)
+
+
+def leave_of(gates: Iterable[Gate]) -> Leave:
+    """How much may be done now of what needs the providers of ``gates``; raises ``StoreDown``."""
+    return standing_of([gate.status() for gate in gates]).leave
 
 
 @dataclass(slots=True)
@@ -54,6 +60,7 @@ class BackingOff:
 
     Attributes:
         gates: of the providers that the run's documents need; without any it never backs off.
+        clock: seconds since 1970; its time is the ``retry_at`` of a run that finds another request probing, and knows no other.
         leave: as of the last look.
     """
 
@@ -82,13 +89,12 @@ class BackingOff:
         """
         if not self.gates:
             return
-        now = self.clock()
-        standing = standing_of([gate.status() for gate in self.gates.values()], now)
+        standing = standing_of([gate.status() for gate in self.gates.values()])
         self.leave = standing.leave
         if standing.leave is Leave.ALL:
             self._go_on(run)
         else:
-            self._back_off(run, round(standing.opens_at or run.retry_at or now, 3))
+            self._back_off(run, round(standing.opens_at or run.retry_at or self.clock(), 3))
 
     def _back_off(self, run: Run, retry_at: float) -> None:
         if self._since is None:

@@ -10,9 +10,9 @@ import structlog
 from docmill.domain.registry import Lane, TaskMessage
 from docmill.indexing.batches import in_batches
 from docmill.ports.gate import Gate
+from docmill.ports.ledger import RunLedger
 from docmill.ports.queue import TaskQueue
-from docmill.ports.registry import RunLedger
-from docmill_services.producer.backing_off import PROBING_DOCUMENTS, Leave, standing_of
+from docmill_services.producer.backing_off import PROBING_DOCUMENTS, Leave, leave_of
 
 _log = structlog.get_logger(__name__)
 _MESSAGES_AT_ONCE: Final = 500
@@ -31,7 +31,6 @@ class HeldBack:
     knowledge_base: str
     gates: Callable[[], Mapping[str, Gate]]
     tasks: TaskQueue
-    clock: Callable[[], float] = time.time
     monotonic: Callable[[], float] = time.monotonic
     patience_seconds: float = 5.0
     is_now: bool = field(default=False, init=False)
@@ -40,10 +39,9 @@ class HeldBack:
     #: When the documents that are to try the gate are sent again at the latest, by ticket.
     _trying: dict[int, float] = field(default_factory=dict, init=False)
 
-    def look(self) -> int:
-        """Takes notice of the gates, for a knowledge base that another producer leads; returns 0: nothing is sent."""
-        self._note(self._leave())
-        return 0
+    def look(self) -> None:
+        """Takes notice of the gates, for a knowledge base that another producer leads; raises ``StoreDown``."""
+        self._note(leave_of(self.gates().values()))
 
     def turn(self, ledger: RunLedger) -> int:
         """Sends what may be sent now; returns how many messages.
@@ -51,7 +49,7 @@ class HeldBack:
         Raises:
             StoreDown: gates, registry or broker do not answer.
         """
-        leave, was_held_back = self._leave(), self.is_now
+        leave, was_held_back = leave_of(self.gates().values()), self.is_now
         if leave is not Leave.ALL:
             waiting = ledger.oldest_waiting(_EVERYTHING)
             self._newest = max((message.ticket for message in waiting), default=self._newest)
@@ -60,9 +58,6 @@ class HeldBack:
             sent = self._release(ledger) if was_held_back else 0
         self._note(leave)
         return sent
-
-    def _leave(self) -> Leave:
-        return standing_of([gate.status() for gate in self.gates().values()], self.clock()).leave
 
     def _note(self, leave: Leave) -> None:
         if leave is not Leave.FEW:

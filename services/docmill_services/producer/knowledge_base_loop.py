@@ -12,12 +12,13 @@ import structlog
 from docmill.documents.selection import Selection
 from docmill.domain.errors import DocmillError, NotLeader
 from docmill.domain.knowledge_bases import KnowledgeBase
+from docmill.domain.run_rules import failed_of_what_arms
 from docmill.domain.runs import RunState
 from docmill.indexing.index_sets import WATCHING, sets_to_fill
 from docmill.ports.gate import Gate
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
-from docmill_services.producer.backing_off import Leave, standing_of
+from docmill_services.producer.backing_off import Leave, leave_of
 from docmill_services.producer.leadership import Leadership, Term
 from docmill_services.producer.passes import Pass, Stopped
 from docmill_services.producer.planning import most_outstanding, share_of_window
@@ -69,7 +70,6 @@ class KnowledgeBaseLoop:
         open_state: Callable[[], object] = lambda: None,
         prepare: Callable[[], None] = lambda: None,
         gates: Callable[[], Mapping[str, Gate]] = dict,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         """Nothing runs before ``serve``.
 
@@ -86,7 +86,6 @@ class KnowledgeBaseLoop:
             open_state: called before each look for work, whether this process leads or not.
             prepare: called before each look for work by the one that leads.
             gates: of the providers that its documents need now, by name.
-            clock: seconds since 1970, to compare with when a gate opens.
         """
         self.name = specification.name
         self._specification = specification
@@ -101,7 +100,6 @@ class KnowledgeBaseLoop:
         self._open_state = open_state
         self._prepare = prepare
         self._gates = gates
-        self._clock = clock
         self._led = state
         self._awaits_gates = False
         self._takes_over = False
@@ -166,24 +164,32 @@ class KnowledgeBaseLoop:
         if run is not None and not run.state.final:
             state = self._pass().carry_out(run.id)
             self._last_scan = time.monotonic()
-            _log.info("run_ended", knowledge_base=self.name, run=run.id, state=state.value)
-            self._awaits_gates = state is RunState.FAILED and self._leave() is not Leave.ALL
-            if state is RunState.TIMED_OUT:
-                _log.warning("run_took_too_long", knowledge_base=self.name, then="the next one goes on with what is left")
-            if state is RunState.TIMED_OUT or ledger.wants_another_pass(run.id):
+            ended = ledger.run(run.id)
+            self._say_end(run.id, state, "" if ended is None else ended.error)
+            self._awaits_gates = ended is not None and failed_of_what_arms(ended) and self._leave() is not Leave.ALL
+            # Who cancels a run wants nothing done, whatever was asked for while it went on.
+            if state is RunState.TIMED_OUT or (state is not RunState.CANCELLED and ledger.wants_another_pass(run.id)):
                 ledger.start_run()
         elif self._watch and self._last_scan is not None and (self._scan_is_due() or self._may_resume()):
             ledger.start_run()
+
+    def _say_end(self, run_id: str, state: RunState, error: str) -> None:
+        """In the log; where nothing is watched somebody waits for the run, and is told what it came to."""
+        _log.info("run_ended", knowledge_base=self.name, run=run_id, state=state.value)
+        if state is RunState.FAILED and self._watch:
+            _log.error("run_failed", knowledge_base=self.name, run=run_id, error=error)
+        if state is RunState.TIMED_OUT:
+            _log.warning("run_took_too_long", knowledge_base=self.name, then="the next one goes on with what is left")
 
     def _scan_is_due(self) -> bool:
         return time.monotonic() - (self._last_scan or 0.0) > self._specification.scan_interval_seconds
 
     def _may_resume(self) -> bool:
-        """Whether the last run failed while a provider was to be left alone, and the time for that is over."""
+        """Whether the last run failed of a provider that is left alone since, and the time for that is over."""
         return self._awaits_gates and self._leave() is not Leave.NOTHING
 
     def _leave(self) -> Leave:
-        return standing_of([gate.status() for gate in self._gates().values()], self._clock()).leave
+        return leave_of(self._gates().values())
 
     def _pass(self) -> Pass:
         return Pass(
@@ -196,7 +202,6 @@ class KnowledgeBaseLoop:
             stopping=self._stopping,
             timeout_seconds=self._specification.indexing_timeout_seconds,
             gates=self._gates(),
-            clock=self._clock,
         )
 
     def _end_run(self, error: str) -> None:

@@ -7,20 +7,20 @@ import time
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NoReturn
+from typing import Final
 
 import structlog
 
-from docmill.domain.errors import DocmillError, ProviderPermanent, ProviderTransient
+from docmill.domain.errors import DocmillError
 from docmill.domain.registry import DocumentState, Lane
-from docmill.domain.run_rules import arms, failure_of_all, failure_that_ends
 from docmill.domain.runs import Run, RunState
 from docmill.indexing.batches import contains, document_key, in_batches
 from docmill.indexing.sources import ROOTS
-from docmill.ports.gate import RUN_ENDED, Gate, GateState
+from docmill.ports.gate import Gate
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
 from docmill_services.producer.backing_off import PROBING_DOCUMENTS, BackingOff, Leave
+from docmill_services.producer.ending import Ended, Ending
 from docmill_services.producer.planning import needs_work
 from docmill_services.producer.scan import Scan
 
@@ -48,6 +48,7 @@ class _Course:
 
     run_id: str
     started: float
+    ending: Ending
     backing_off: BackingOff
     pending: int = 0
     left_out: bool = False
@@ -96,15 +97,16 @@ class Pass:
         """
         ledger = self.state.ledger
         backing_off = BackingOff(self.knowledge_base, ledger, self.gates, self.clock, self.monotonic)
-        course = _Course(run_id, self.monotonic(), backing_off)
+        ending = Ending(run_id, self.state, self.index_sets, self.gates)
+        course = _Course(run_id, self.monotonic(), ending, backing_off)
         try:
             while not self._plan(course):
                 self._wait_to_plan_again(course)
             ledger.scan_ended(run_id)
             # Looked at before it may complete: a run whose last document failed of what ends a run has failed.
-            while not self._is_complete(self._check(course)):
+            while not ending.is_complete(self._check(course)):
                 self._pause()
-        except _Ended as ended:
+        except Ended as ended:
             return ended.state
         run = ledger.run(run_id)
         return run.state if run is not None else RunState.CANCELLED
@@ -117,8 +119,7 @@ class Pass:
         seen = self._plan_additions(course, scan)
         if scan.unavailable and not seen:
             error = next(iter(scan.unavailable.values()))
-            _log.error("run_failed", knowledge_base=self.knowledge_base, error=str(error))
-            self._end(course.run_id, RunState.FAILED, f"{error.code}: {error}")
+            course.ending.end(RunState.FAILED, f"{error.code}: {error}")
         self._report(course.run_id, scan)
         self._note_roots(scan)
         self._plan_removals(course, scan, seen)
@@ -256,64 +257,14 @@ class Pass:
 
         Raises:
             Stopped: the process is stopping.
-            _Ended: the run has ended.
+            Ended: the run has ended.
         """
         if self.stopping.is_set():
             raise Stopped
-        run_id = course.run_id
-        run = self.state.ledger.run(run_id)
-        if run is None or run.state.final:
-            raise _Ended(run.state if run is not None else RunState.CANCELLED)
+        run = course.ending.run_that_goes_on()
         course.pending = run.pending
-        for gate in self.gates.values():
-            if (reason := gate.aborted(run_id)) is not None:
-                # A provider that has failed again and again is left alone from then on; one that refuses is not.
-                kind = ProviderPermanent if gate.status().state is GateState.OPEN else ProviderTransient
-                self._end(run_id, RunState.FAILED, f"{kind.code}: {reason}")
         course.backing_off.look(run)
         seconds = self.monotonic() - course.started - course.backing_off.seconds
         if self.timeout_seconds is not None and seconds > self.timeout_seconds:
-            self._end(run_id, RunState.TIMED_OUT, f"took longer than {self.timeout_seconds:.0f} s")
-        self._fail_of(run_id, failure_that_ends(run.counters))
+            course.ending.end(RunState.TIMED_OUT, f"took longer than {self.timeout_seconds:.0f} s")
         return run
-
-    def _is_complete(self, run: Run) -> bool:
-        """Completes a run that plans nothing more once its documents have ended.
-
-        Raises:
-            _Ended: none of them got through, so it has failed.
-        """
-        if run.pending:
-            return False
-        code = failure_of_all(run.counters)
-        if code is not None and arms(code):
-            for gate in self.gates.values():
-                gate.close()
-        self._fail_of(run.id, code)
-        return self.state.ledger.complete(run.id)
-
-    def _fail_of(self, run_id: str, code: str | None) -> None:
-        if code is not None:
-            self._end(run_id, RunState.FAILED, self._reason_of(code))
-
-    def _end(self, run_id: str, state: RunState, error: str) -> NoReturn:
-        """Ends the run early, and with it the requests that its documents wait for."""
-        self.state.ledger.end_run(run_id, state, error)
-        for gate in self.gates.values():
-            gate.abort(run_id, RUN_ENDED)
-        run = self.state.ledger.run(run_id)
-        raise _Ended(run.state if run is not None else state)
-
-    def _reason_of(self, code: str) -> str:
-        """In the words of a document that failed of it."""
-        for index_set in self.index_sets():
-            for _, entry in self.state.registry.page(index_set, after="", limit=1000, state=DocumentState.FAILED):
-                if entry.reason.startswith(f"{code}:"):
-                    return entry.reason
-        return code
-
-
-class _Ended(Exception):
-    def __init__(self, state: RunState) -> None:
-        super().__init__(state)
-        self.state = state

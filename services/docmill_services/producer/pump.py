@@ -54,7 +54,6 @@ class Pump:
     monotonic: Callable[[], float] = time.monotonic
     idle_seconds: float = 30.0
     gates_of: Callable[[str], Mapping[str, Gate]] = lambda _: {}
-    clock: Callable[[], float] = time.time
     _short: _Lasting = field(default_factory=_Lasting, init=False)
     _idle: _Lasting = field(default_factory=_Lasting, init=False)
     #: What waited when messages began to be short: an entry that was made since may have its message still to come.
@@ -64,8 +63,7 @@ class Pump:
     def __post_init__(self) -> None:
         """Nothing is held back before the first look at the gates."""
         self._held_back = {
-            name: HeldBack(name, partial(self.gates_of, name), self.tasks, self.clock, self.monotonic, self.patience_seconds)
-            for name in self.states
+            name: HeldBack(name, partial(self.gates_of, name), self.tasks, self.monotonic, self.patience_seconds) for name in self.states
         }
 
     def turn(self) -> int:
@@ -75,7 +73,12 @@ class Pump:
             StoreDown: registry or broker do not answer.
         """
         led = self.led()
-        released = sum(one.turn(led[name].ledger) if name in led else one.look() for name, one in self._held_back.items())
+        released = 0
+        for name, held_back in self._held_back.items():
+            if name in led:
+                released += held_back.turn(led[name].ledger)
+            else:
+                held_back.look()
         return self._resend_expired() + released + self._resend_lost()
 
     def _resend_expired(self) -> int:

@@ -9,7 +9,8 @@ from docmill.domain.runs import Run
 from docmill.domain.searching import SearchOutcome, SearchRequest
 from docmill.domain.verification import Verification
 from docmill.ports.gate import GateState
-from docmill.ports.registry import Registry, RunLedger
+from docmill.ports.ledger import RunLedger
+from docmill.ports.registry import Registry
 from docmill.ports.stores import ChunkStore
 
 

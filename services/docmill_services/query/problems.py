@@ -123,10 +123,8 @@ def problem_of(error: DocmillError) -> Problem:
 
 
 def _retry_after_of(error: DocmillError) -> int | None:
-    """When a provider may be asked again, in whole seconds, rounded up: asked sooner, it would be left alone still."""
-    if not isinstance(error, ProviderRateLimited | ProviderTransient) or error.retry_after_seconds is None:
-        return None
-    return max(1, math.ceil(error.retry_after_seconds))
+    """When to ask again, in whole seconds, rounded up: sooner, a provider would be left alone still."""
+    return None if error.retry_after_seconds is None else max(1, math.ceil(error.retry_after_seconds))
 
 
 def without_folders(message: str) -> str:

@@ -1,6 +1,12 @@
 """Composition root: the only place that picks adapters."""
 
-from docmill.bootstrap.checks import check_embedded_engine, check_embedded_server, check_embedding_models, check_servers
+from docmill.bootstrap.checks import (
+    check_chat_models,
+    check_embedded_engine,
+    check_embedded_server,
+    check_embedding_models,
+    check_servers,
+)
 from docmill.bootstrap.connections import Connections, connect
 from docmill.bootstrap.engine import Engine, OpenKnowledgeBase, Owner
 from docmill.bootstrap.looking import Look, look
@@ -14,6 +20,7 @@ __all__ = [
     "Look",
     "OpenKnowledgeBase",
     "Owner",
+    "check_chat_models",
     "check_embedded_engine",
     "check_embedded_server",
     "check_embedding_models",

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,9 +17,11 @@ from docmill.adapters.providers.catalog import embedding_model_for
 from docmill.adapters.providers.remote import RemoteEmbeddingModel
 from docmill.bootstrap.stores import connect_lexical, connect_vectors
 from docmill.config import Configuration, Settings
+from docmill.config.providers import model_of_chat
 from docmill.domain.chunks import ChunkFilter, ChunkRecord
 from docmill.domain.errors import DocmillError, StoreDown
-from docmill.domain.knowledge_bases import EmbeddingModelSpec, Similarity
+from docmill.domain.knowledge_bases import ChatModelSpec, EmbeddingModelSpec, Similarity
+from docmill.indexing.summarising import MAX_TOKENS
 
 if TYPE_CHECKING:
     from docmill.adapters.elasticsearch import ElasticsearchLexicalStore
@@ -113,6 +115,31 @@ def check_embedding_models(configuration: Configuration, environ: Mapping[str, s
             yield specification.name, _embedding_model(specification, environ), ""
         except DocmillError as error:
             yield specification.name, error, advice_for(error, specification)
+
+
+def check_chat_models(configuration: Configuration, environ: Mapping[str, str]) -> Iterator[tuple[str, str | DocmillError, str]]:
+    """Has each chat model write a word, once for each way in which it is reached; yields as ``check_embedding_models``."""
+    specifications = {
+        replace(strategy.chat_model, max_concurrency=None): None
+        for kb in configuration.knowledge_bases
+        for strategy in kb.strategies
+        if strategy.chat_model is not None
+    }
+    for specification in specifications:
+        try:
+            yield specification.name, _chat_model(specification, environ), ""
+        except DocmillError as error:
+            yield specification.name, error, advice_for(error, specification)
+
+
+def _chat_model(specification: ChatModelSpec, environ: Mapping[str, str]) -> str:
+    from docmill.adapters.providers.language_models import chat_model_for  # most configurations have none
+
+    started = time.perf_counter()
+    with closing(chat_model_for(model_of_chat(specification), credentials=environ)) as model:
+        model.complete("Answer with the word: ready", max_tokens=specification.max_tokens or MAX_TOKENS)
+    where = f" at {specification.base_url}" if specification.base_url else ""
+    return f"{model.name}{where} wrote an answer in {(time.perf_counter() - started) * 1000:.0f} ms"
 
 
 def _embedding_model(specification: EmbeddingModelSpec, environ: Mapping[str, str]) -> str:

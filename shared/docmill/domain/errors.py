@@ -57,10 +57,15 @@ class ExitCode(IntEnum):
 
 
 class DocmillError(Exception):
-    """Base of all; ``str(error)`` is one line that a user can act on."""
+    """Base of all; ``str(error)`` is one line that a user can act on.
+
+    Attributes:
+        retry_after_seconds: after how long the same may work, above 0; None where nobody says so.
+    """
 
     code: ClassVar[str] = "internal"
     exit_code: ClassVar[ExitCode] = ExitCode.FINDINGS
+    retry_after_seconds: float | None = None
 
 
 class ConfigurationError(DocmillError):
@@ -179,6 +184,10 @@ class AllStrategiesFailed(DocmillError):
     code = "search.all_strategies_failed"
     exit_code = ExitCode.SERVICE_DOWN
 
+    def __init__(self, message: str, retry_after_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+
 
 class StrategyLate(DocmillError):
     """A strategy did not answer within the query's time; the others did."""
@@ -267,10 +276,15 @@ class DocumentDeadlineExceeded(DocmillError):
 
 
 class ProviderError(DocmillError):
-    """A model provider did not do what was asked."""
+    """A model provider did not do what was asked.
+
+    Attributes:
+        made: vectors of the first texts that were given, which are paid for and need not be asked for again.
+    """
 
     code = "provider.error"
     exit_code = ExitCode.SERVICE_DOWN
+    made: Sequence[Sequence[float]] = ()
 
 
 class ProviderRateLimited(ProviderError):
@@ -312,7 +326,7 @@ class TextRefused(ProviderError):
 
     Attributes:
         place: of the text among those that were given, from 0.
-        made: vectors of the first texts, all of them before ``place``, which are paid for and need not be asked for again.
+        made: see ``ProviderError``; those of all texts before ``place``.
     """
 
     code = "provider.text_refused"

@@ -1,6 +1,6 @@
 """Run rules: which failures of documents are the failure of their run; pure.
 
-All take a run's counters, where ``failed.<code>`` says how many documents failed of what, and return the code that the run fails of.
+Most take a run's counters, where ``failed.<code>`` says how many documents failed of what, and return the code that the run fails of.
 """
 
 from collections.abc import Mapping
@@ -16,6 +16,7 @@ from docmill.domain.errors import (
     ServiceDown,
     StoreDown,
 )
+from docmill.domain.runs import Run, RunState
 
 #: What one document failed of and every other one would.
 _OF_EVERY_DOCUMENT: Final = (ProviderPermanent.code, RunBudgetSpent.code, DiskFull.code)
@@ -47,6 +48,11 @@ def failure_of_all(counters: Mapping[str, int]) -> str | None:
 def arms(code: str) -> bool:
     """Whether a run that nothing got through of, for ``code``, closes the gates of its providers: they are left alone for a while."""
     return code in _OF_A_PROVIDER
+
+
+def failed_of_what_arms(run: Run) -> bool:
+    """Whether a run has failed of a provider that may answer later: where that refuses, another run would fail of the same."""
+    return run.state is RunState.FAILED and arms(run.error.partition(":")[0])
 
 
 def _failed(code: str) -> str:

@@ -11,7 +11,8 @@ from docmill.domain.chunks import Vector
 from docmill.domain.errors import CallCancelled, TextRefused
 from docmill.domain.knowledge_bases import EmbeddingModelSpec
 from docmill.indexing.batching import MOST_SENDERS, Batcher
-from docmill.indexing.kept_vectors import KeptVectors
+from docmill.indexing.kept_vectors import KeptVectors, leave_on, taken_from
+from docmill.ports.ledger import RunLedger
 from docmill.ports.models import Caller, EmbeddingModel
 
 
@@ -36,19 +37,31 @@ class Batchers:
         self._stopped = False
 
     def embed(
-        self, model: EmbeddingModel, spec: EmbeddingModelSpec, caller: Caller, texts: Sequence[str], check: Callable[[], None]
+        self,
+        model: EmbeddingModel,
+        spec: EmbeddingModelSpec,
+        caller: Caller,
+        texts: Sequence[str],
+        check: Callable[[], None],
+        shelf: RunLedger | None = None,
     ) -> list[Vector]:
         """The vectors of ``texts`` by ``model``, which ``spec`` describes, for ``caller``; see ``Batcher.embed``.
 
         What an earlier attempt was given, but has not stored, is not asked for again.
+
+        Args:
+            shelf: where an attempt in another process finds what this one cannot use; None is for a process that has no others.
         """
-        kept = self._kept.of(spec, texts)
+        kept = taken_from(shelf, spec, texts) | self._kept.of(spec, texts)
         missing = [place for place, text in enumerate(texts) if text not in kept]
         if missing:
             try:
                 made = self._batcher(model, spec, caller).embed([texts[place] for place in missing], check)
-            except TextRefused as refused:
-                raise TextRefused(str(refused), missing[refused.place]) from refused
+            except BaseException as error:
+                leave_on(shelf, spec, kept | self._kept.of(spec, texts))
+                if isinstance(error, TextRefused):
+                    raise TextRefused(str(error), missing[error.place]) from error
+                raise
             kept.update(zip((texts[place] for place in missing), made, strict=True))
         return [kept[text] for text in texts]
 

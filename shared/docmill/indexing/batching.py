@@ -8,7 +8,7 @@ from itertools import count
 from typing import Final
 
 from docmill.domain.chunks import Vector
-from docmill.domain.errors import CallCancelled, ProviderPermanent, TextRefused
+from docmill.domain.errors import CallCancelled, ProviderError, ProviderPermanent, TextRefused
 from docmill.indexing.request_pace import RequestPace
 from docmill.ports.models import EmbeddingModel
 
@@ -18,6 +18,7 @@ LINGER_SECONDS: Final = 0.005
 MOST_SENDERS: Final = 32
 _MOST_CHARACTERS: Final = 400_000
 _LOOK_SECONDS: Final = 0.25
+_ARRIVAL_LOOK_SECONDS: Final = 0.05
 _IDLE_SECONDS: Final = 5.0
 
 
@@ -99,7 +100,8 @@ class Batcher:
     def embed(self, texts: Sequence[str], check: Callable[[], None] = lambda: None) -> list[Vector]:
         """The vectors of ``texts``, in their order; blocks until they are there.
 
-        A text that another caller waits for is not asked for again. Texts that nobody waits for any more are not sent.
+        A text that another caller waits for is not asked for again. Texts that nobody waits for any more are not sent. Where one of them
+        fails, those that are on their way are waited for, so that they are kept.
 
         Args:
             texts: of one document.
@@ -126,6 +128,7 @@ class Batcher:
             while not call.done.wait(_LOOK_SECONDS):
                 check()
             if call.error is not None:
+                self._wait_for_sent(call, asked, check)
                 raise self._error_of(call, texts) from call.error
             vectors = {text.text: text.vector for text in asked}
             return [vectors[text] for text in texts]
@@ -171,6 +174,12 @@ class Batcher:
                 if not text.calls and self._waiting.get(text.text) is text:
                     del self._waiting[text.text]
                     self._characters -= len(text.text)
+
+    def _wait_for_sent(self, call: _Call, asked: Sequence[_Text], check: Callable[[], None]) -> None:
+        self._leave(call, asked)
+        while any(self._sent.get(text.text) is text for text in asked):
+            time.sleep(_ARRIVAL_LOOK_SECONDS)  # not at the condition: what wakes one idle sender could wake this caller instead
+            check()
 
     def _error_of(self, call: _Call, texts: Sequence[str]) -> Exception:
         """An error of its own for each caller: several threads raise it."""
@@ -256,7 +265,9 @@ class Batcher:
             try:
                 left = self._send_once(left)
             except Exception as error:  # noqa: BLE001  # each document ends with it in its own thread
-                self._refuse(left, error)
+                made = error.made if isinstance(error, ProviderError) else ()
+                self._deliver(left[: len(made)], made)
+                self._refuse(left[len(made) :], error)
                 left = []
 
     def _send_once(self, texts: list[_Text]) -> list[_Text]:

@@ -6,17 +6,19 @@ from functools import partial
 
 from docmill.domain.chunks import ChunkRecord, Vector
 from docmill.domain.documents import LoadedDocument
-from docmill.domain.knowledge_bases import StrategyKind, StrategySpec
+from docmill.domain.knowledge_bases import EmbeddingModelSpec, StrategyKind, StrategySpec
 from docmill.domain.registry import Attempt
 from docmill.indexing.attempt_time import AttemptTime
 from docmill.indexing.batchers import Batchers, is_remote
 from docmill.indexing.committing import Write
 from docmill.indexing.embedding import TEXTS_A_CALL, Embedded, embed_here, embed_records
 from docmill.indexing.handling import Handling
+from docmill.indexing.kept_vectors import leave_on
 from docmill.indexing.paid_vectors import Need, embed_paid
 from docmill.indexing.preparing import records_by_strategy
 from docmill.indexing.summarising import Summaries, stored_summaries
 from docmill.indexing.targets import Target
+from docmill.ports.ledger import RunLedger
 from docmill.ports.models import Caller
 
 
@@ -51,14 +53,14 @@ class Cutter:
         targets: the index sets that it goes to.
         time: of the attempt; checked between the steps.
         batchers: fill the requests to models that other machines run; None asks every model document by document.
-        claim: ``RunLedger.claim`` for the attempt.
+        ledger: of the attempt.
     """
 
     attempt: Attempt
     targets: Sequence[Target]
     time: AttemptTime
     batchers: Batchers | None
-    claim: Callable[[Sequence[str]], bool]
+    ledger: RunLedger
 
     def cut(self, document: LoadedDocument, fingerprint: str, strategies: Sequence[str], handling: Handling) -> Cut:
         """The document's chunks, with the vectors that are made where it is handled; raises as ``embed_records``."""
@@ -90,14 +92,23 @@ class Cutter:
             return
         self.time.check()
         characters = sum(len(record.text) for need in cut.needs.values() for record in need.records)
+        made: list[tuple[EmbeddingModelSpec, Mapping[str, Vector]]] = []
 
         def embed(need: Need, texts: Sequence[str]) -> list[Vector]:
             if not is_remote(need.spec):
                 return embed_here(need.model, texts, between=self.time.check)
             with self.time.waiting(characters):
-                return batchers.embed(need.model, need.spec, self._caller, texts, self.time.require_lease)
+                vectors = batchers.embed(need.model, need.spec, self._caller, texts, self.time.require_lease, self.ledger)
+            made.append((need.spec, dict(zip(texts, vectors, strict=True))))
+            return vectors
 
-        done = embed_paid(list(cut.needs.values()), claim=self.claim, wait=self.time.wait_for_claims, embed=embed)
+        claim = partial(self.ledger.claim, self.attempt)
+        try:
+            done = embed_paid(list(cut.needs.values()), claim=claim, wait=self.time.wait_for_claims, embed=embed)
+        except BaseException:
+            for spec, vectors in made:  # by one model all were made, by another one they were not
+                leave_on(self.ledger, spec, vectors)
+            raise
         for place, embedded in zip(cut.needs, done, strict=True):
             cut.take(place, embedded)
         self.time.check()

@@ -7,8 +7,8 @@ import structlog
 
 from docmill.domain.errors import StoreDown
 from docmill.domain.registry import Attempt, Lane
+from docmill.ports.ledger import RunLedger
 from docmill.ports.queue import TaskQueue
-from docmill.ports.registry import RunLedger
 
 _log = structlog.get_logger(__name__)
 

@@ -4,12 +4,17 @@ import hashlib
 import threading
 from array import array
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from docmill.domain.chunks import Vector
-from docmill.domain.knowledge_bases import EmbeddingModelSpec
+import structlog
 
+from docmill.domain.chunks import Vector
+from docmill.domain.errors import StoreDown
+from docmill.domain.knowledge_bases import EmbeddingModelSpec
+from docmill.ports.ledger import RunLedger
+
+_log = structlog.get_logger(__name__)
 _MOST_BYTES: Final = 64 * 2**20
 
 
@@ -43,6 +48,24 @@ class KeptVectors:
         keys = {text: _key(spec, text) for text in texts}
         with self._lock:
             return {text: self._vectors[key].tolist() for text, key in keys.items() if key in self._vectors}
+
+
+def taken_from(shelf: RunLedger | None, spec: EmbeddingModelSpec, texts: Sequence[str]) -> dict[str, Vector]:
+    """What attempts in other processes have left there of ``texts``; raises ``StoreDown``."""
+    if shelf is None:
+        return {}
+    text_of = {_key(spec, text).hex(): text for text in texts}
+    return {text_of[key]: vector for key, vector in shelf.take_vectors(list(text_of)).items()}
+
+
+def leave_on(shelf: RunLedger | None, spec: EmbeddingModelSpec, vectors: Mapping[str, Vector]) -> None:
+    """Leaves there, by their texts, what an attempt was given and cannot use; where the registry is out, this process alone has it."""
+    if shelf is None or not vectors:
+        return
+    try:
+        shelf.keep_vectors({_key(spec, text).hex(): vector for text, vector in vectors.items()})
+    except StoreDown as error:
+        _log.debug("vectors_not_left", count=len(vectors), error=str(error))
 
 
 def _size(vector: "array[float]") -> int:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import structlog
 
@@ -127,8 +126,7 @@ class _Preparation:
         self._attempt = attempt
         self._targets = reconciler.targets()
         self._time = AttemptTime(attempt, reconciler.keeper, turns, reconciler.clock, reconciler.deadline_seconds)
-        claim = partial(reconciler.state.ledger.claim, attempt)
-        self._cutter = Cutter(attempt, self._targets, self._time, reconciler.batchers, claim)
+        self._cutter = Cutter(attempt, self._targets, self._time, reconciler.batchers, reconciler.state.ledger)
 
     def run(self) -> Prepared | None:
         """What to commit; None when the attempt has ended here."""

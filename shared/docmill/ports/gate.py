@@ -110,7 +110,7 @@ class RefusalKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """No leave for this run any more: it was aborted, for ``reason`` in the words of who did so, or has spent what it may."""
+    """No leave for this run any more: it was aborted for ``reason``, as a run's error (or ``RUN_ENDED``), or has spent what it may."""
 
     kind: RefusalKind
     reason: str
@@ -139,11 +139,18 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class GateStatus:
-    """The gate as people see it; ``opens_at`` in seconds since 1970 while it is closed."""
+    """How the gate stands.
+
+    Attributes:
+        opens_at: in seconds since 1970, while it is closed.
+        failures: refusals in a row.
+        may_be_tried: it is closed, and that time is over by the state's own clock: the next request finds out whether it opens.
+    """
 
     state: GateState
     opens_at: float | None
     failures: int
+    may_be_tried: bool = False
 
 
 class Gate(Protocol):
@@ -191,13 +198,19 @@ class Gate(Protocol):
             permit: of the request.
             outcome: of the request.
             retry_after_seconds: what the provider asked for.
-            reason: for whom a REFUSED or FAILED request's run is aborted, in the provider's words.
+            reason: what a REFUSED or FAILED request's run is aborted for, as a run's error: ``<code>: <sentence in the provider's words>``.
             tokens: what the provider has counted; they take the place of the request's in the tokens of the minute and of the run.
         """
         ...
 
-    def close(self, retry_after_seconds: float | None = None) -> Reported:
-        """Closes it, as a refused request would, for a run of which nothing got through; of no effect while it is closed."""
+    def close(self, retry_after_seconds: float | None = None, *, run_id: str = "") -> Reported:
+        """Closes it, as a refused request would; of no effect while it is closed.
+
+        Args:
+            retry_after_seconds: what the provider asked for.
+            run_id: of a run of which nothing got through: of no effect either where none of its requests FAILED here, since another
+                provider was the reason then.
+        """
         ...
 
     def abort(self, run_id: str, reason: str) -> None:

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from docmill.ports.registry import Leases, Registry, RunLedger
+from docmill.ports.ledger import RunLedger
+from docmill.ports.registry import Leases, Registry
 
 
 @dataclass(frozen=True, slots=True)

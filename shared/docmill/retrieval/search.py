@@ -1,6 +1,6 @@
 """Searches one knowledge base: retrieve, verify, fuse, deduplicate, limit."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Final
 
@@ -79,7 +79,7 @@ class Searcher:
             [self._retrievers[name] for name in names], request.query, request.filter, started + self._timeout_seconds
         )
         if snapshot.failures and len(snapshot.failures) == len(names) and not snapshot.candidates:
-            raise AllStrategiesFailed(_reasons(snapshot.failures))
+            raise AllStrategiesFailed(_reasons(snapshot.failures), soonest(snapshot.failures.values()))
         hits = select(snapshot.candidates, self._knowledge_base.results, request)
         full_texts = self._full_texts(hits) if _wants_full_content(self._knowledge_base.results, request) else {}
         return SearchOutcome(
@@ -138,6 +138,11 @@ def shown_text(record: ChunkRecord, outcome: SearchOutcome) -> str:
 
 def _wants_full_content(results: Results, request: SearchRequest) -> bool:
     return results.return_full_content if request.return_full_content is None else request.return_full_content
+
+
+def soonest(failures: Iterable[DocmillError]) -> float | None:
+    """In how many seconds the first of what failed may work again; None where nobody says so."""
+    return min((error.retry_after_seconds for error in failures if error.retry_after_seconds is not None), default=None)
 
 
 def _reasons(failures: Mapping[str, DocmillError]) -> str:

@@ -1,6 +1,8 @@
 """Rules of every gate about runs: what they may spend, why they are aborted, and what closes the gate for them."""
 # ruff: noqa: D102  # the name of a test says what it shows
 
+from dataclasses import replace
+
 import pytest
 
 from docmill.ports.gate import FAILURES_WITHOUT_SUCCESS, GateChange, GateState, Refusal, RefusalKind, Reported, RequestOutcome
@@ -144,6 +146,13 @@ class RunRules:
         assert world.wait() == pytest.approx(15)
         assert world.gate.status().failures == 1
 
+    def test_a_run_closes_it_only_where_its_own_requests_have_failed(self, world: GateWorld) -> None:
+        world.succeed(run="r")
+        self._fail(world, 1, run="other")
+        assert world.gate.close(run_id="r") == Reported(GateChange.NONE)
+        assert world.gate.close(run_id="unknown") == Reported(GateChange.NONE)
+        assert world.gate.close(run_id="other") == Reported(GateChange.CLOSED, 15.0)
+
     def test_closing_has_the_wait_that_is_asked_for(self, world: GateWorld) -> None:
         world.jitter.value = 1.0
         assert world.gate.close(40) == Reported(GateChange.CLOSED, 48.0)
@@ -157,7 +166,7 @@ class RunRules:
         assert world.gate.close() == Reported(GateChange.NONE)
         world.clock.advance(PROBE_LEASE_SECONDS + INSTANT_SECONDS)
         assert world.gate.close() == Reported(GateChange.NONE)
-        assert world.gate.status() == before
+        assert world.gate.status() == replace(before, may_be_tried=True)
 
     def test_a_report_from_before_such_a_closing_changes_nothing(self, world: GateWorld) -> None:
         permit = world.permit()

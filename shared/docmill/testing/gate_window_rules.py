@@ -54,14 +54,15 @@ class WindowRules:
     def test_the_gate_never_opens_early(self, world: GateWorld) -> None:
         world.clock.advance(world.close() - INSTANT_SECONDS)
         assert world.wait() == pytest.approx(INSTANT_SECONDS, abs=1e-5)
+        assert not world.gate.status().may_be_tried
         world.clock.advance(2 * INSTANT_SECONDS)
         assert world.permit().probe
 
     def test_when_the_window_ends_one_request_probes_and_the_others_wait(self, world: GateWorld) -> None:
         world.close_and_end_window()
-        assert world.gate.status().state is GateState.CLOSED
+        assert (world.gate.status().state, world.gate.status().may_be_tried) == (GateState.CLOSED, True)
         assert world.permit("a").probe
-        assert world.gate.status().state is GateState.PROBING
+        assert (world.gate.status().state, world.gate.status().may_be_tried) == (GateState.PROBING, False)
         for holder in ("a", "b", "c"):
             assert world.wait(holder) <= PROBE_LEASE_SECONDS
 

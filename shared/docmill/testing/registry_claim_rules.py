@@ -81,3 +81,15 @@ class ClaimRules(StateContract):
         first, second = state.begin("a,b|c;d", Lane.LIVE), state.begin("e\té", Lane.BULK)
         assert state.ledger.claim(first, ["t1"])
         assert not state.ledger.claim(second, ["t1"])
+
+    def test_what_is_kept_of_paid_vectors_is_taken_once(self, state: StateUnderTest) -> None:
+        many = {f"t{number}": [float(number), -0.5, 1e-30] for number in range(300)}
+        state.ledger.keep_vectors(many)
+        state.ledger.keep_vectors({"t7": [7.25, 0.0]})
+        taken = state.ledger.take_vectors([*(f"t{number}" for number in range(299)), "unknown"])
+        assert list(taken) == list(many)[:299]
+        assert list(taken["t7"]) == [7.25, 0.0]
+        assert list(taken["t298"]) == pytest.approx([298.0, -0.5, 1e-30], rel=1e-6)
+        assert list(state.ledger.take_vectors(list(many))) == ["t299"]
+        assert state.ledger.take_vectors([]) == {}
+        state.ledger.keep_vectors({})

@@ -7,7 +7,8 @@ import pytest
 from docmill.domain.errors import NotLeader
 from docmill.domain.registry import Lane
 from docmill.domain.runs import RunState
-from docmill.ports.registry import PRODUCER_ROLE, RunLedger
+from docmill.ports.ledger import RunLedger
+from docmill.ports.registry import PRODUCER_ROLE
 from docmill.testing.state_under_test import StateContract, StateUnderTest
 
 _TTL_SECONDS = 10.0

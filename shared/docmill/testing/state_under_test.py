@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import pytest
 
 from docmill.domain.registry import Attempt, Commit, CommitResult, DocumentState, Entry, Intent, Lane
-from docmill.ports.registry import Leases, Registry, RunLedger
+from docmill.ports.ledger import RunLedger
+from docmill.ports.registry import Leases, Registry
 
 #: The index sets of the tests.
 SERVED, OTHER = "served-1a2b", "other-3c4d"

@@ -104,3 +104,9 @@ def test_a_run_that_waits_for_its_provider_is_followed_to_its_end() -> None:
 def test_who_does_not_want_to_wait_leaves_once_every_run_has_ended_or_waits() -> None:
     states = (RunState.INDEXING, RunState.BACKING_OFF, RunState.COMPLETE)
     assert follow_states(*states, is_over=has_ended_or_backs_off) == [RunState.INDEXING, RunState.BACKING_OFF]
+
+
+def test_a_run_that_may_try_its_provider_again_is_waited_for() -> None:
+    now = time.time()
+    assert has_ended_or_backs_off(backing_off(now + 60))
+    assert not has_ended_or_backs_off(backing_off(now - 1))

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from docmill.adapters.memory.models import hash_vector
+from docmill.adapters.memory.state import MemoryState
 from docmill.domain.errors import CallCancelled, ProviderLeftAlone, TextRefused
 from docmill.domain.knowledge_bases import EmbeddingModelSpec
 from docmill.indexing.batchers import Batchers, is_remote
@@ -88,6 +89,30 @@ def test_what_an_interrupted_attempt_has_paid_for_is_not_paid_for_again() -> Non
     assert model.asked() == sorted([*texts, "text 4"])  # the one that was refused is asked for again
     batchers.stop()
     assert batchers.join(10.0)
+
+
+def test_what_an_attempt_cannot_use_is_left_for_one_in_another_process() -> None:
+    shelf = MemoryState("a").ledger
+    first, second = BoundModel(), BoundModel()
+    one, other = Batchers(), Batchers()
+    texts = [f"text {number}" for number in range(5)]
+
+    def is_left_alone_at_the_third(_: Sequence[str]) -> None:
+        if len(first.requests) == 3:
+            raise ProviderLeftAlone("it is asked again later", 15.0)
+
+    first.fails = is_left_alone_at_the_third
+    for model in (first, second):
+        model.answer()
+    spec = replace(SPEC, max_concurrency=1)
+    with pytest.raises(ProviderLeftAlone):
+        one.embed(first, spec, Caller("a", "1"), texts, nothing, shelf)
+    vectors = other.embed(second, spec, Caller("a", "1"), texts, nothing, shelf)
+    assert [list(vector) for vector in vectors] == [pytest.approx(hash_vector(text, 8)) for text in texts]
+    assert second.asked() == ["text 4"]
+    for batchers in (one, other):
+        batchers.stop()
+        assert batchers.join(10.0)
 
 
 def test_a_refused_text_is_named_by_its_place_also_beside_those_that_are_kept() -> None:

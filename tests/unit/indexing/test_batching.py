@@ -104,6 +104,51 @@ def test_full_requests_are_sent_side_by_side_up_to_the_number_of_senders(provide
     assert [len(future.result(10)) for future in waiting] == [4] * 5
 
 
+def test_a_document_that_fails_waits_for_what_is_on_its_way_and_not_for_what_is_not(
+    provider: HeldModel, make: Callable[..., Documents]
+) -> None:
+    failed, asks_still = threading.Event(), threading.Event()
+    kept: dict[str, Vector] = {}
+
+    def fail_first(texts: Sequence[str]) -> None:
+        if list(texts) == provider.requests[0]:
+            failed.set()
+            raise ProviderTransient("down")
+
+    def check() -> None:
+        if failed.is_set():
+            asks_still.set()
+
+    provider.fails = fail_first
+    provider.answer(0)
+    documents = make(most_texts=1, most_senders=2, linger_seconds=0.0, keep=kept.__setitem__)
+    future = documents.embed("a", "b", "c", check=check)
+    wait_until(lambda: len(provider.requests) == 2, "two requests")
+    provider.answer(1)
+    assert asks_still.wait(10)
+    provider.answer()
+    assert isinstance(future.exception(10), ProviderTransient)
+    [second] = provider.requests[1]
+    assert second in kept
+
+
+def test_what_a_call_has_made_before_it_failed_is_given_to_those_who_wait(provider: HeldModel, make: Callable[..., Documents]) -> None:
+    def fail_half(texts: Sequence[str]) -> None:
+        if len(texts) == 4:
+            error = ProviderTransient("down")
+            error.made = vectors(*texts[:2])
+            raise error
+
+    provider.fails = fail_half
+    documents = make()
+    first, second = documents.embed("a", "b"), documents.embed("c", "d")
+    by_text = {text: future for future, texts in ((first, "ab"), (second, "cd")) for text in texts}
+    wait_until(lambda: first.done() and second.done(), "both")
+    [asked] = provider.requests
+    assert by_text[asked[0]].result() == vectors(*asked[:2])
+    assert isinstance(by_text[asked[2]].exception(), ProviderTransient)
+
+
 def test_requests_that_wait_for_leave_are_not_joined_by_ever_more(provider: HeldModel, make: Callable[..., Documents]) -> None:
     now = [0.0]
     takes = iter([1.0, 100.0])  # the second one was not let through at once

@@ -6,7 +6,7 @@ from docmill.domain.errors import StoreDown
 from docmill.domain.registry import Attempt, Lane
 from docmill.indexing.giving_back import give_back
 from docmill.indexing.sources import Content
-from docmill.ports.registry import RunLedger
+from docmill.ports.ledger import RunLedger
 from support.indexing_world import World
 
 

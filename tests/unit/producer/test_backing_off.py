@@ -17,7 +17,7 @@ PROBING = GateStatus(GateState.PROBING, None, 1)
 
 
 def closed(opens_at: float) -> GateStatus:
-    return GateStatus(GateState.CLOSED, opens_at, 1)
+    return GateStatus(GateState.CLOSED, opens_at, 1, may_be_tried=opens_at <= 100.0)
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def world(tmp_path: Path) -> Iterator[GatedWorld]:
     ],
 )
 def test_how_gates_stand_together(statuses: list[GateStatus], standing: Standing) -> None:
-    assert standing_of(statuses, 100.0) == standing
+    assert standing_of(statuses) == standing
 
 
 def test_a_run_whose_provider_asks_to_be_left_alone_backs_off_and_ends_well(world: GatedWorld) -> None:
@@ -176,7 +176,7 @@ def test_a_provider_that_refuses_ends_the_run_in_its_words(world: GatedWorld) ->
     wait_until(lambda: len(world.tasks.messages) == 20, "the documents")
     permit = world.gate.acquire("worker", Request("kb", one.id), Limits())
     assert isinstance(permit, Permit)
-    world.gate.report(permit, RequestOutcome.REFUSED, reason="401: wrong key")
+    world.gate.report(permit, RequestOutcome.REFUSED, reason="provider.permanent: 401: wrong key")
     wait_until(lambda: one.returned is not None, "the end")
     assert (one.run.state, one.run.error, one.run.pending) == (RunState.FAILED, "provider.permanent: 401: wrong key", 0)
     assert world.gate.status().state is GateState.OPEN
@@ -187,9 +187,22 @@ def test_a_provider_that_never_answers_ends_the_run_when_its_gate_says_so(world:
     one = world.start_pass()
     wait_until(lambda: len(world.tasks.messages) == 20, "the documents")
     world.gate.close()
-    world.gate.abort(one.id, "503: overloaded")
+    world.gate.abort(one.id, "provider.transient: 503: overloaded")
     wait_until(lambda: one.returned is not None, "the end")
     assert (one.run.state, one.run.error, one.run.pending) == (RunState.FAILED, "provider.transient: 503: overloaded", 0)
+
+
+def test_a_provider_that_refuses_the_request_that_probes_ends_the_run_in_its_words(world: GatedWorld) -> None:
+    world.plant(3)
+    world.gate.close()
+    one = world.start_pass()
+    one.backs_off()
+    world.clock.now += 15
+    probe = world.gate.acquire("worker", Request("kb", one.id), Limits())
+    assert isinstance(probe, Permit)
+    world.gate.report(probe, RequestOutcome.REFUSED, reason="provider.permanent: 401: wrong key")
+    wait_until(lambda: one.returned is not None, "the end")
+    assert (one.run.state, one.run.error) == (RunState.FAILED, "provider.permanent: 401: wrong key")
 
 
 def test_another_run_that_was_aborted_says_nothing_of_this_one(world: GatedWorld) -> None:

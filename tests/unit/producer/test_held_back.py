@@ -126,7 +126,6 @@ def test_what_another_knowledge_base_lost_is_sent_again_meanwhile(world: GatedWo
         PATIENCE,
         world.clock.monotonic,
         gates_of=lambda name: {"fake": world.gate} if name == "kb" else {},
-        clock=world.clock,
     )
     world.gate.close(300)
     wait_in_the_ledger(world, 20)
@@ -138,9 +137,7 @@ def test_what_another_knowledge_base_lost_is_sent_again_meanwhile(world: GatedWo
 
 
 def test_a_knowledge_base_that_another_producer_leads_is_left_to_it(world: GatedWorld) -> None:
-    pump = Pump(
-        {"kb": world.state}, world.tasks, dict, PATIENCE, world.clock.monotonic, gates_of=lambda _: {"fake": world.gate}, clock=world.clock
-    )
+    pump = Pump({"kb": world.state}, world.tasks, dict, PATIENCE, world.clock.monotonic, gates_of=lambda _: {"fake": world.gate})
     world.gate.close()
     wait_in_the_ledger(world, 20)
     for _ in range(4):

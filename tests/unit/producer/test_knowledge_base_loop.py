@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 from watchfiles._rust_notify import RustNotify
 
 from docmill.adapters.memory.gate import MemoryGate
@@ -51,7 +52,6 @@ class Serving:
             force_polling=force_polling,
             prepare=self._prepare,
             gates=lambda: {"fake": self.gate},
-            clock=self.gate_clock,
         )
         self.threads = [threading.Thread(target=target, daemon=True) for target in (self.loop.serve, self._work)]
 
@@ -66,8 +66,8 @@ class Serving:
             assert not thread.is_alive()
 
     def ended(self, run: Run) -> Run:
-        wait_until(lambda: self._run(run).state.final, "the run to end")
-        return self._run(run)
+        wait_until(lambda: self.run_as_it_is(run).state.final, "the run to end")
+        return self.run_as_it_is(run)
 
     def loop_turns(self) -> None:
         """Lets the loop look for work a few times."""
@@ -77,7 +77,7 @@ class Serving:
     def _prepare(self) -> None:
         self.looks += 1
 
-    def _run(self, run: Run) -> Run:
+    def run_as_it_is(self, run: Run) -> Run:
         found = self.world.state.ledger.run(run.id)
         assert found is not None
         return found
@@ -165,11 +165,11 @@ def test_a_watcher_that_failed_is_started_again_and_asks_for_a_full_pass(
     assert watching.ended(last).counters["seen"] == 2
 
 
-def fail_at_a_closed_gate(serving: Serving) -> Run:
-    """A run that ends since its provider never answers."""
+def fail_at_a_closed_gate(serving: Serving, reason: str = "provider.transient: 503: overloaded") -> Run:
+    """A run that ends since its provider never answers, or for another ``reason``."""
     run, _ = serving.world.state.ledger.start_run()
     serving.gate.close()
-    serving.gate.abort(run.id, "503: overloaded")
+    serving.gate.abort(run.id, reason)
     serving.start()
     ended = serving.ended(run)
     assert ended.state is RunState.FAILED
@@ -201,13 +201,53 @@ def test_no_run_follows_by_itself_where_nothing_is_watched(stopped: Serving, tmp
 
 def test_no_run_follows_one_that_failed_at_an_open_gate(watching: Serving) -> None:
     run, _ = watching.world.state.ledger.start_run()
-    watching.gate.abort(run.id, "401: wrong key")
+    watching.gate.abort(run.id, "provider.permanent: 401: wrong key")
     watching.start()
     ended = watching.ended(run)
     assert (ended.state, ended.error) == (RunState.FAILED, "provider.permanent: 401: wrong key")
     watching.gate_clock.now += 1000
     watching.loop_turns()
     assert watching.world.state.ledger.current_run() == ended
+
+
+def test_no_run_follows_one_whose_provider_refused_when_its_closed_gate_was_tried(watching: Serving) -> None:
+    run = fail_at_a_closed_gate(watching, "provider.permanent: 401: wrong key")
+    watching.gate_clock.now += 15
+    watching.loop_turns()
+    assert watching.world.state.ledger.current_run() == run
+
+
+def test_a_run_that_failed_is_said_with_its_reason(watching: Serving) -> None:
+    with capture_logs() as logs:
+        fail_at_a_closed_gate(watching)
+        watching.loop_turns()
+    said = [(line["log_level"], line["error"]) for line in logs if line["event"] == "run_failed"]
+    assert said == [("error", "provider.transient: 503: overloaded")]
+
+
+def waiting_run(serving: Serving) -> Run:
+    """A run that waits for its provider, while another pass was asked for."""
+    ledger = serving.world.state.ledger
+    run, _ = ledger.start_run()
+    serving.gate.close()
+    serving.start()
+    wait_until(lambda: serving.run_as_it_is(run).state is RunState.BACKING_OFF, "it to back off")
+    ledger.start_run()
+    return run
+
+
+def test_a_pass_that_was_asked_for_during_a_run_follows_it(watching: Serving) -> None:
+    run = waiting_run(watching)
+    watching.gate.abort(run.id, "provider.permanent: 401: wrong key")
+    assert watching.ended(run).state is RunState.FAILED
+    wait_until(lambda: watching.world.state.ledger.current_run() != watching.run_as_it_is(run), "the next run")
+
+
+def test_nothing_follows_a_run_that_was_cancelled(watching: Serving) -> None:
+    run = waiting_run(watching)
+    watching.world.state.ledger.end_run(run.id, RunState.CANCELLED, "cancelled by request")
+    watching.loop_turns()
+    assert watching.world.state.ledger.current_run() == watching.run_as_it_is(run)
 
 
 def limited(folder: Path, *bounds: int | None) -> KnowledgeBase:

@@ -1,4 +1,4 @@
-"""What people are told to do about a provider that does not make a vector."""
+"""What people are told to do about a model that does not do what it is for."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from docmill.adapters.providers.calls import CallFailed
 from docmill.adapters.providers.endpoints import without_answer
 from docmill.adapters.providers.failures import Failure, FailureKind, provider_error
 from docmill.domain.errors import ConfigurationError, DocmillError, ProviderLeftAlone, ProviderPermanent
-from docmill.domain.knowledge_bases import EmbeddingModelSpec
+from docmill.domain.knowledge_bases import ChatModelSpec, EmbeddingModelSpec
 
 SPEC = EmbeddingModelSpec("openai", "m", token_key="MY_KEY")
 KEYLESS = EmbeddingModelSpec("dmr", "m")
@@ -38,6 +38,11 @@ def answered(status: int, words: str, kind: FailureKind = FailureKind.PERMANENT)
 )
 def test_each_failure_comes_with_what_to_do(error: DocmillError, words: str) -> None:
     assert words in advice_for(error, SPEC)
+
+
+def test_a_chat_model_is_not_taken_for_one_that_makes_vectors() -> None:
+    spec = ChatModelSpec("openai", "m", token_key="MY_KEY")
+    assert advice_for(answered(400, "Invalid model"), spec) == "check the model (m) and base_url"
 
 
 def test_a_provider_without_a_key_that_wants_one_is_given_a_name_for_it() -> None:

@@ -42,6 +42,17 @@ def test_a_call_that_takes_too_long_fails() -> None:
     calls.close(nothing)
 
 
+def test_a_call_for_which_the_system_gives_no_thread_fails_and_a_later_one_gets_one(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError, match="new thread"):
+            calls.wait_for(answer)
+    assert calls.wait_for(answer) == 5
+
+
 def test_closing_ends_what_is_under_way_and_takes_no_more(calls: Calls) -> None:
     begun = threading.Event()
 

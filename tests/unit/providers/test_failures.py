@@ -82,6 +82,17 @@ def google(code: int, status: str, message: str = "words", *details: object) -> 
         (200, '{"error": {"code": "insufficient_quota", "message": "x"}}', PERMANENT),
         (200, '{"error": {"message": "x"}}', PERMANENT),
         (200, '{"error": "x", "status": 503}', TRANSIENT),
+        (200, '{"object": "error", "message": "Rate limit exceeded", "code": 429}', LIMITED),
+        (200, '{"object": "error", "message": "x", "code": 404}', PERMANENT),
+        (200, '{"type": "error", "error": {"type": "rate_limit_error", "message": "x"}}', LIMITED),
+        (200, '{"code": 429, "message": "x"}', LIMITED),
+        (200, '{"detail": "Rate limit exceeded"}', LIMITED),
+        (200, '{"errors": [{"code": 429, "message": "x"}]}', LIMITED),
+        (200, '{"errors": ["x"]}', PERMANENT),
+        (400, '{"errors": [{"code": 429, "message": "x"}]}', LIMITED),
+        (400, openai("slow", code=429), LIMITED),
+        (400, '{"code": 429, "message": "x"}', LIMITED),
+        (400, openai("the text is too long", code=503), REFUSED),
         # A success that breaks off.
         (200, '{"data": [{"index": 0, "embedding": [0.1, 0.', TRANSIENT),
         (200, " [1, 2", TRANSIENT),
@@ -93,7 +104,17 @@ def test_an_answer_means_one_kind_of_failure(status: int, body: str, kind: Failu
     assert failure.kind is kind
 
 
-@pytest.mark.parametrize("body", ['{"data": []}', "[]", '{"data": [], "error": null}', "{}", "", "plain", PAGE, "\xff"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        *('{"data": []}', "[]", '{"data": [], "error": null, "errors": []}', "{}", "", "plain", PAGE, "\xff"),
+        *(
+            '{"type": "message", "content": []}',
+            '{"message": {"role": "assistant", "content": "Rate limit"}}',
+            '{"status": 200, "data": []}',
+        ),
+    ],
+)
 def test_a_success_without_an_error_in_it_is_no_failure(body: str) -> None:
     assert failure_of(200, {}, body.encode("latin-1"), now=NOW) is None
 

@@ -93,9 +93,9 @@ def test_an_answer_is_returned_and_reported_with_what_it_cost(gate: NotingGate, 
 @pytest.mark.parametrize(
     ("failure", "report"),
     [
-        (ProviderRateLimited("slow down", 40.0), (RequestOutcome.RATE_LIMITED, 40.0, "slow down", None)),
-        (ProviderTransient("it broke", 3.0), (RequestOutcome.FAILED, 3.0, "it broke", None)),
-        (ProviderPermanent("no such key"), (RequestOutcome.REFUSED, None, "no such key", None)),
+        (ProviderRateLimited("slow down", 40.0), (RequestOutcome.RATE_LIMITED, 40.0, "", None)),
+        (ProviderTransient("it broke", 3.0), (RequestOutcome.FAILED, 3.0, "provider.transient: it broke", None)),
+        (ProviderPermanent("no such key"), (RequestOutcome.REFUSED, None, "provider.permanent: no such key", None)),
         (KeyboardInterrupt(), (RequestOutcome.CANCELLED, None, "", None)),
     ],
 )
@@ -125,6 +125,12 @@ def test_a_run_that_was_aborted_is_refused_in_the_words_of_the_first_refusal(gat
         permits.call(RUN, 1, answering)
     assert len(gate.reports) == 1
     assert permits.call(Caller("notes", run_id="run-2"), 1, answering) == "an answer"
+
+
+def test_a_run_that_was_aborted_since_its_provider_never_answers_is_refused_for_what_may_pass(gate: NotingGate, permits: Permits) -> None:
+    gate.abort(RUN.run_id, "provider.transient: openai/x at http://127.0.0.1/v1 answered 503: overloaded")
+    with pytest.raises(ProviderTransient, match=r"^openai/x at http://127.0.0.1/v1 answered 503: overloaded$"):
+        permits.call(RUN, 1, answering)
 
 
 def test_what_a_run_that_has_ended_still_asks_for_has_not_failed(gate: NotingGate, permits: Permits) -> None:

@@ -3,7 +3,7 @@ import json
 import pytest
 
 import docmill.domain.errors as errors
-from docmill.domain.errors import DocmillError, ProviderLeftAlone, ProviderRateLimited, ProviderTransient, StoreDown
+from docmill.domain.errors import AllStrategiesFailed, DocmillError, ProviderLeftAlone, ProviderRateLimited, ProviderTransient, StoreDown
 from docmill_services.query.problems import FieldError, problem_body, problem_of, problem_response, request_problem, without_folders
 
 ALL_ERRORS = [
@@ -58,9 +58,9 @@ def test_a_problem_document_has_the_fields_of_rfc_9457() -> None:
     }
 
 
-@pytest.mark.parametrize("kind", [ProviderLeftAlone, ProviderRateLimited, ProviderTransient])
+@pytest.mark.parametrize("kind", [ProviderLeftAlone, ProviderRateLimited, ProviderTransient, AllStrategiesFailed])
 def test_a_provider_that_says_when_to_come_again_is_passed_on_in_whole_seconds(
-    kind: type[ProviderLeftAlone] | type[ProviderRateLimited] | type[ProviderTransient],
+    kind: type[ProviderLeftAlone] | type[ProviderRateLimited] | type[ProviderTransient] | type[AllStrategiesFailed],
 ) -> None:
     response = problem_response(problem_of(kind("later", 41.2)), "id1")
     assert (response.status_code, response.headers["retry-after"]) == (503, "42")

@@ -8,7 +8,15 @@ import pytest
 
 from docmill.adapters.memory.state import MemoryState
 from docmill.domain.chunks import ChunkFilter, ScoredChunk, Vector
-from docmill.domain.errors import AllStrategiesFailed, ConfigurationError, NotAvailable, ProviderTransient, StoreDown
+from docmill.domain.errors import (
+    AllStrategiesFailed,
+    ConfigurationError,
+    DocmillError,
+    NotAvailable,
+    ProviderLeftAlone,
+    ProviderTransient,
+    StoreDown,
+)
 from docmill.domain.knowledge_bases import Fusion, FusionKind, Results, StrategySpec
 from docmill.domain.registry import Lane
 from docmill.domain.searching import SearchRequest
@@ -27,6 +35,7 @@ class Broken:
 
     spec: StrategySpec
     at_once: bool = True
+    error: DocmillError | None = None
 
     def answers_at_once(self, query: str) -> bool:
         return self.at_once
@@ -34,7 +43,7 @@ class Broken:
     def retrieve(
         self, index: str, query: str, limit: int, chunk_filter: ChunkFilter, without_generations: AbstractSet[int]
     ) -> list[ScoredChunk]:
-        raise StoreDown(f"{self.spec.name}: connection refused")
+        raise self.error or StoreDown(f"{self.spec.name}: connection refused")
 
 
 class Hanging(Broken):
@@ -116,6 +125,13 @@ def test_all_strategies_failing_is_an_error_with_each_reason(library: Library) -
     searcher = library.searcher(StillClock(), [Broken(WORDS), Broken(VECTORS, at_once=False)])
     with pytest.raises(AllStrategiesFailed, match="bm25: bm25: connection refused; chunked-embeddings: "):
         searcher.search(SearchRequest("apple"))
+
+
+def test_when_all_strategies_fail_the_first_that_may_work_again_says_when_to_come_again(library: Library) -> None:
+    broken = [Broken(WORDS, error=ProviderTransient("busy", 41.0)), Broken(VECTORS, error=ProviderLeftAlone("closed", 7.5))]
+    with pytest.raises(AllStrategiesFailed) as failed:
+        library.searcher(StillClock(), broken).search(SearchRequest("apple"))
+    assert failed.value.retry_after_seconds == 7.5
 
 
 def test_the_only_strategy_asked_failing_is_an_error(library: Library) -> None:

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from docmill.domain.errors import AllStrategiesFailed, DocmillError, QueryInvalid, ServiceDown
 from docmill.domain.searching import SearchOutcome, SearchRequest
 from docmill.retrieval.fuse import interleave
+from docmill.retrieval.search import soonest
 from docmill_services.query.backend import Backend
 from docmill_services.query.context import Context
 from docmill_services.query.openapi import problems
@@ -55,7 +56,7 @@ def search_routes(context: Context) -> APIRouter:
         outcomes = {name: answer for name, answer in answers.items() if isinstance(answer, SearchOutcome)}
         failed = [(name, answer) for name, answer in answers.items() if isinstance(answer, DocmillError)]
         if not outcomes:
-            raise AllStrategiesFailed("; ".join(f"{name}: {error}" for name, error in failed))
+            raise AllStrategiesFailed("; ".join(f"{name}: {error}" for name, error in failed), soonest(error for _, error in failed))
         limit = request.limit or DEFAULT_LIMIT_OVER_SEVERAL
         hits = interleave({name: outcome.hits for name, outcome in outcomes.items()}, limit)
         reply = search_several_reply(

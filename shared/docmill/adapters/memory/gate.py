@@ -100,10 +100,11 @@ class MemoryGate:
                 self._climb(now, full=full)
             return _UNCHANGED
 
-    def close(self, retry_after_seconds: float | None = None) -> Reported:
+    def close(self, retry_after_seconds: float | None = None, *, run_id: str = "") -> Reported:
         """See :class:`docmill.ports.gate.Gate`."""
         with self._lock:
-            return self._close(retry_after_seconds, self._clock()) if self._data.opens_at is None else _UNCHANGED
+            is_to_blame = not run_id or (run_id in self._data.runs and self._data.runs[run_id].failures > 0)
+            return self._close(retry_after_seconds, self._clock()) if is_to_blame and self._data.opens_at is None else _UNCHANGED
 
     def abort(self, run_id: str, reason: str) -> None:
         """See :class:`docmill.ports.gate.Gate`."""
@@ -124,12 +125,12 @@ class MemoryGate:
     def status(self) -> GateStatus:
         """See :class:`docmill.ports.gate.Gate`."""
         with self._lock:
-            data = self._data
+            data, now = self._data, self._clock()
             if data.opens_at is None:
                 return GateStatus(GateState.OPEN, None, data.failures)
-            if data.probe is not None and self._clock() < data.probe_until:
+            if data.probe is not None and now < data.probe_until:
                 return GateStatus(GateState.PROBING, None, data.failures)
-            return GateStatus(GateState.CLOSED, data.opens_at, data.failures)
+            return GateStatus(GateState.CLOSED, data.opens_at, data.failures, may_be_tried=now >= data.opens_at)
 
     def _begin_epoch(self, now: float) -> None:
         if self._data.epoch is None:

@@ -6,6 +6,7 @@ Times are whole milliseconds of the state's clock. Counts are never kept: they a
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from docmill.domain.chunks import Vector
 from docmill.domain.errors import NotLeader, StateLost, StateSetBack
 from docmill.domain.generations import epoch_of, make_generation
 from docmill.domain.registry import Attempt, CommitResult, DocumentState, Entry, Garbage, Lane, Suspicion, TaskMessage
@@ -72,6 +73,7 @@ class StateData:
     gone_since: dict[tuple[str, str], int] = field(default_factory=dict)
     leases: dict[str, LeaseRecord] = field(default_factory=dict)
     claims: dict[str, Attempt] = field(default_factory=dict)
+    kept_vectors: dict[str, Vector] = field(default_factory=dict)
     dirty: set[str] = field(default_factory=set)
     garbage: dict[int, GarbageRecord] = field(default_factory=dict)
     ledger: dict[str, LedgerEntry] = field(default_factory=dict)

@@ -1,11 +1,13 @@
 """The ``Leases`` and ``RunLedger`` ports in memory."""
 
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 from docmill.adapters.memory.state_data import LeaseRecord, RoleRecord, RunRecord, StateData, require_one_line
 from docmill.adapters.memory.state_registry import Steps
+from docmill.domain.chunks import Vector
 from docmill.domain.errors import Superseded
 from docmill.domain.registry import CRASHES_TO_QUARANTINE, Attempt, CommitResult, DocumentState, Lane, Suspicion, TaskMessage
 from docmill.domain.runs import Run, RunState, tag_of
@@ -183,6 +185,16 @@ class MemoryLedger:
                 return False
             data.claims.update(dict.fromkeys(texts, attempt))
             return True
+
+    def keep_vectors(self, vectors: Mapping[str, Vector]) -> None:
+        """See ``RunLedger.keep_vectors``."""
+        with self._step() as (data, _):
+            data.kept_vectors.update((text, array("f", vector).tolist()) for text, vector in vectors.items())
+
+    def take_vectors(self, texts: Sequence[str]) -> dict[str, Vector]:
+        """See ``RunLedger.take_vectors``."""
+        with self._step() as (data, _):
+            return {text: data.kept_vectors.pop(text) for text in texts if text in data.kept_vectors}
 
     def retry(self, document_ids: Sequence[str]) -> list[str]:
         """See ``RunLedger.retry``."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeVar
 
-import anyio
+import anyio.lowlevel
 import httpx
 
 from docmill.adapters.providers.cancellation import Cancellation
@@ -71,7 +71,8 @@ class Calls:
         with self._lock:
             if self._closed:
                 raise CallLeft("was not called: docmill is stopping")
-            return asyncio.run_coroutine_threadsafe(self._bounded(call), self._running_loop())
+            loop = self._running_loop()
+            return asyncio.run_coroutine_threadsafe(self._bounded(call), loop)
 
     def wait_for(self, call: Callable[[], Coroutine[Any, Any, Result]], cancellation: Cancellation | None = None) -> Result:
         """What ``call`` returns; ``cancellation`` ends it.
@@ -109,9 +110,14 @@ class Calls:
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=self._run, args=(self._loop,), name="docmill-http", daemon=True)
-            self._thread.start()
+            loop = asyncio.new_event_loop()
+            thread = threading.Thread(target=self._run, args=(loop,), name="docmill-http", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # the system gives no more threads now; a later call may get one
+                loop.close()
+                raise
+            self._loop, self._thread = loop, thread
         return self._loop
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -182,7 +188,7 @@ class JsonPoster:
 
 
 async def _load(load: Callable[[], object]) -> None:
-    await anyio.sleep(0)  # what sleeps by way of anyio loads all that its sockets need
+    await anyio.lowlevel.checkpoint()  # what waits by way of anyio loads all that its sockets need
     load()
 
 

@@ -14,6 +14,7 @@ from docmill.domain.errors import ProviderError, ProviderPermanent, ProviderRate
 
 MESSAGE_CHARS: Final = 500
 
+_BAD_REQUEST: Final = 400
 _TOO_MANY_REQUESTS: Final = 429
 _TRANSIENT_STATUSES: Final = frozenset({408, 500, 502, 503, 504, 529})
 #: The request may be refused for one of its texts: malformed, too large, unprocessable.
@@ -68,7 +69,8 @@ class Failure:
 def failure_of(status: int, headers: Mapping[str, str], body: bytes, *, now: datetime) -> Failure | None:
     """What an answer failed by; None for one that did not fail.
 
-    An answer with a success status fails, too, when its JSON is cut off, or when it is an error all the same: an object with ``error``.
+    An answer with a success status fails, too, when its JSON is cut off, or when it is an error all the same: an object that has errors,
+    that calls itself one, that gives itself another status, or whose message is that of a rate limit.
 
     Args:
         status: of the HTTP answer.
@@ -83,8 +85,11 @@ def failure_of(status: int, headers: Mapping[str, str], body: bytes, *, now: dat
     if success and not _is_error(answer):
         return None
     labels, message = _labels(answer), _message(answer)
-    inner = status if not success else _inner_status(answer)
-    kind = _kind(inner, labels, message)
+    inner = _inner_status(answer)
+    if success or (status == _BAD_REQUEST and inner == _TOO_MANY_REQUESTS):
+        kind = _kind(inner, labels, message)
+    else:
+        kind = _kind(status, labels, message)
     hint = None
     if kind in (FailureKind.RATE_LIMITED, FailureKind.TRANSIENT):
         hint = retry_after_seconds({name.lower(): value for name, value in headers.items()}, answer, now=now)
@@ -113,7 +118,7 @@ def _kind(status: int | None, labels: str, message: str) -> FailureKind:
         return FailureKind.PERMANENT
     if status == _TOO_MANY_REQUESTS:
         return FailureKind.RATE_LIMITED
-    if status in (None, 400) and (_RATE_LIMIT_LABEL.search(labels) or _RATE_LIMIT_WORDS.match(message)):
+    if status in (None, _BAD_REQUEST) and (_RATE_LIMIT_LABEL.search(labels) or _RATE_LIMIT_WORDS.match(message)):
         return FailureKind.RATE_LIMITED
     if status in _TRANSIENT_STATUSES:
         return FailureKind.REQUEST_REFUSED if _TOO_LONG_WORDS.search(message) else FailureKind.TRANSIENT
@@ -138,15 +143,19 @@ def _begins_json(body: bytes) -> bool:
 
 
 def _is_error(answer: object) -> bool:
-    return isinstance(answer, dict) and bool(answer.get("error"))
+    if not isinstance(answer, dict):
+        return False
+    says_so = bool(answer.get("error") or answer.get("errors")) or "error" in (answer.get("object"), answer.get("type"))
+    return says_so or _inner_status(answer) is not None or _RATE_LIMIT_WORDS.match(_message(answer)) is not None
 
 
 def _error(answer: object) -> dict[object, object]:
-    """The object that says what failed: the answer's ``error``, or the answer itself."""
-    inner = answer.get("error") if isinstance(answer, dict) else None
-    if isinstance(inner, dict):
-        return inner
-    return answer if isinstance(answer, dict) else {}
+    """The object that says what failed: the answer's ``error``, the first of its ``errors``, or the answer itself."""
+    if not isinstance(answer, dict):
+        return {}
+    errors = answer.get("errors")
+    inner = answer.get("error") or (errors[0] if isinstance(errors, list) and errors else None)
+    return inner if isinstance(inner, dict) else answer
 
 
 def _inner_status(answer: object) -> int | None:

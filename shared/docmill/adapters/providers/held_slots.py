@@ -18,6 +18,8 @@ _log = structlog.get_logger(__name__)
 LOOK_SECONDS: Final = 0.5
 _LOOKS_A_HEARTBEAT: Final = int(HOLDER_SECONDS / LOOK_SECONDS) // 3
 
+_ABORTS: Final = {RequestOutcome.FAILED: ProviderTransient.code, RequestOutcome.REFUSED: ProviderPermanent.code}
+
 
 def outcome_of(failure: BaseException | None, *, is_plain: bool = False) -> RequestOutcome:
     """What a request came to, as far as the gate is concerned.
@@ -40,6 +42,12 @@ def outcome_of(failure: BaseException | None, *, is_plain: bool = False) -> Requ
             return RequestOutcome.REFUSED
         case _:
             return RequestOutcome.CANCELLED  # it was left, or never sent: that says nothing of the provider
+
+
+def reason_of(failure: BaseException | None, outcome: RequestOutcome) -> str:
+    """What a run may be aborted for, as a run's error says it: ``<code>: <sentence>``; "" where ``outcome`` aborts none."""
+    code = _ABORTS.get(outcome)
+    return "" if code is None else f"{code}: {failure}"
 
 
 class HeldSlot:
@@ -98,14 +106,13 @@ class HeldSlot:
     def _report(self, permit: Permit, failure: BaseException | None, tokens: int | None, *, is_plain: bool) -> None:
         retry_after = failure.retry_after_seconds if isinstance(failure, ProviderRateLimited | ProviderTransient) else None
         outcome = outcome_of(failure, is_plain=is_plain)
-        reason = "" if failure is None else str(failure)
         try:
-            reported = self.gate.report(permit, outcome, retry_after_seconds=retry_after, reason=reason, tokens=tokens)
+            reported = self.gate.report(permit, outcome, retry_after_seconds=retry_after, reason=reason_of(failure, outcome), tokens=tokens)
         except StoreDown as error:
             # What the request came to is not lost with its report: the slot comes back by itself, and the next request finds the same.
             _log.debug("outcome_not_reported", provider=self._provider, outcome=outcome.value, error=str(error))
             return
-        self._say(reported, reason)
+        self._say(reported, "" if failure is None else str(failure))
 
     def _say(self, reported: Reported, reason: str) -> None:
         seconds = None if reported.opens_in_seconds is None else round(reported.opens_in_seconds, 1)

@@ -12,7 +12,15 @@ from docmill.adapters.memory.gate import MemoryGate
 from docmill.adapters.providers.accounts import Account
 from docmill.adapters.providers.cancellation import Cancellation
 from docmill.adapters.providers.held_slots import HeldSlot, HeldSlots
-from docmill.domain.errors import CallCancelled, ProviderError, ProviderLeftAlone, ProviderPermanent, RunBudgetSpent, StoreDown
+from docmill.domain.errors import (
+    CallCancelled,
+    ProviderError,
+    ProviderLeftAlone,
+    ProviderPermanent,
+    ProviderTransient,
+    RunBudgetSpent,
+    StoreDown,
+)
 from docmill.ports.gate import RUN_ENDED, SLOT_POLL_SECONDS, Gate, Limits, Permit, Refusal, RefusalKind, Request, Wait
 from docmill.ports.models import Caller
 
@@ -88,7 +96,7 @@ class Permits:
         Raises:
             ProviderLeftAlone: the provider has asked to be called later; or a query would have to wait for too long.
             RunBudgetSpent: the run has spent what it may.
-            ProviderPermanent: the run was aborted, maybe while the request was under way.
+            ProviderPermanent, ProviderTransient: the run was aborted, maybe while the request was under way.
             CallCancelled: ``stop`` was called, or the run has ended.
             StoreDown: the gate cannot be asked, and this is no query.
         """
@@ -200,4 +208,6 @@ def _refused(refusal: Refusal, provider: str) -> ProviderError:
 def _aborted(reason: str, provider: str) -> ProviderError:
     if reason == RUN_ENDED:
         return CallCancelled(f"{provider} was not called: the run has ended")
-    return ProviderPermanent(reason)
+    code, _, sentence = reason.partition(": ")
+    kind = next((kind for kind in (ProviderTransient, ProviderPermanent) if kind.code == code), None)
+    return ProviderPermanent(reason) if kind is None else kind(sentence)

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Sequence
 from enum import Enum, auto
+from itertools import accumulate
 from typing import Final, Protocol
 
 from docmill.adapters.providers.answered_vectors import mean_of_windows
@@ -13,7 +14,7 @@ from docmill.adapters.providers.text_limits import limits_of, requests_of, windo
 from docmill.adapters.providers.texts import well_formed
 from docmill.adapters.providers.token_estimates import likely_tokens
 from docmill.domain.chunks import Vector
-from docmill.domain.errors import TextRefused
+from docmill.domain.errors import ProviderError, RunBudgetSpent, TextRefused
 from docmill.domain.knowledge_bases import EmbeddingModelSpec
 from docmill.ports.models import Caller
 
@@ -95,6 +96,9 @@ class RemoteEmbeddingModel:
             except TextRefused as refused:
                 place = text_of[refused.place]
                 raise TextRefused(str(refused), place, _joined(windows[:place], vectors)) from refused
+            except ProviderError as error:
+                error.made = _joined(windows[: _whole(windows, len(vectors))], vectors)
+                raise
         return _joined(windows, vectors)
 
     def embed_query(self, text: str) -> Vector:
@@ -144,9 +148,21 @@ class RemoteEmbeddingModel:
             if len(texts) == 1:
                 self._vectors_of([_PLAIN_TEXT], Purpose.PASSAGE, is_plain=True)
                 raise TextRefused(str(refusal), len(vectors)) from refusal
-            half = len(texts) // 2
-            self._take(texts[:half], vectors)
-            self._take(texts[half:], vectors)
+            self._take_halves(texts, vectors)
+        except RunBudgetSpent:
+            if len(texts) == 1:
+                raise
+            self._take_halves(texts, vectors)  # what is left may do for some of them
+
+    def _take_halves(self, texts: Sequence[str], vectors: list[Vector]) -> None:
+        half = len(texts) // 2
+        self._take(texts[:half], vectors)
+        self._take(texts[half:], vectors)
+
+
+def _whole(windows: Sequence[Sequence[str]], made: int) -> int:
+    """How many of the first texts have the vectors of all their windows, of which the first ``made`` were made."""
+    return sum(end <= made for end in accumulate(map(len, windows)))
 
 
 def _joined(windows: Sequence[Sequence[str]], vectors: Sequence[Vector]) -> list[Vector]:

@@ -146,10 +146,10 @@ class RedisGate:
         with self._unsure_on_failure(permit.slot), _redis_errors():
             return _reported(self._report(self._keys(run_id), arguments))
 
-    def close(self, retry_after_seconds: float | None = None) -> Reported:
+    def close(self, retry_after_seconds: float | None = None, *, run_id: str = "") -> Reported:
         """See :class:`docmill.ports.gate.Gate`."""
         with _redis_errors():
-            return _reported(self._close(self._keys(), [self._now(), *self._waits(retry_after_seconds)]))
+            return _reported(self._close(self._keys(run_id), [self._now(), run_id, *self._waits(retry_after_seconds)]))
 
     def abort(self, run_id: str, reason: str) -> None:
         """See :class:`docmill.ports.gate.Gate`."""
@@ -179,8 +179,8 @@ class RedisGate:
     def status(self) -> GateStatus:
         """See :class:`docmill.ports.gate.Gate`."""
         with _redis_errors():
-            state, opens_at, failures = (_text(part) for part in self._status(self._keys(), [self._now()]))
-        return GateStatus(GateState(state), float(opens_at) if opens_at else None, int(failures))
+            state, opens_at, failures, may_be_tried = (_text(part) for part in self._status(self._keys(), [self._now()]))
+        return GateStatus(GateState(state), float(opens_at) if opens_at else None, int(failures), may_be_tried == "1")
 
     def _now(self) -> str:
         return repr(self._test_clock()) if self._test_clock else ""

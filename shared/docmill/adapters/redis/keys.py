@@ -17,6 +17,8 @@ that beginning as its only key and makes the names itself. ``*`` stands for the 
 | ``dirty`` | set | leased documents that were changed since their attempt began |
 | ``claims`` | hash | key of a text that is being embedded -> generation and document of the attempt; void once that holds no lease |
 | ``claimed`` | hash | document -> the keys that its attempts have claimed, with commas between |
+| ``kept:*`` | string | 32-bit floats in base64, one vector that was paid for by an attempt that could not use it; ``*`` is the key of its |
+| | | text; forgotten after a day |
 | ``garbage`` | hash | generation -> packed garbage |
 | ``garbage_times`` | sorted set | the same generations by the time at which they were noted or last deleted |
 | ``ledger`` | hash | document -> ticket, lane, generation once it has begun, tries, run |
@@ -34,8 +36,9 @@ queues of ``celery_app.py``, above all ``unacked`` (hash) and ``unacked_index`` 
 Times are milliseconds of the server's clock. A document costs its packed entry and its id twice (in ``entries`` and ``ids``), with about
 100 bytes of Redis's own: thanks to the sorted set a page of a million documents takes a millisecond, where sorting a hash takes seconds.
 
-The scripts use only what Redis 6.2 has: ``DEL EXISTS HDEL HEXISTS HGET HGETALL HINCRBY HLEN HMGET HSET HSETNX SADD SISMEMBER SMEMBERS SREM
-TIME UNLINK ZADD ZCARD ZRANGE ZRANGEBYLEX ZRANGEBYSCORE ZREM ZSCORE ZUNIONSTORE``, and ``redis.call`` and ``redis.error_reply`` of its Lua.
+The scripts use only what Redis 6.2 has: ``DEL EXISTS EXPIRE GET HDEL HEXISTS HGET HGETALL HINCRBY HLEN HMGET HSET HSETNX HVALS SADD SET
+SISMEMBER SMEMBERS SREM TIME UNLINK ZADD ZCARD ZCOUNT ZRANGE ZRANGEBYLEX ZRANGEBYSCORE ZREM ZREMRANGEBYSCORE ZSCORE ZUNIONSTORE``, and
+``redis.call`` and ``redis.error_reply`` of its Lua.
 """
 
 from typing import Final
@@ -52,6 +55,7 @@ NAMES: Final = {
     "DIRTY": "dirty",
     "CLAIMS": "claims",
     "CLAIMED": "claimed",
+    "KEPT": "kept:",
     "GARBAGE": "garbage",
     "GARBAGE_TIMES": "garbage_times",
     "LEDGER": "ledger",

@@ -5,11 +5,14 @@ strategies and counters are percent-encoded, so that ``:;=,|`` are free to separ
 rounded.
 """
 
+import base64
+import struct
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, unquote
 
+from docmill.domain.chunks import Vector
 from docmill.domain.registry import Attempt, Commit, DocumentState, Entry, Garbage, Intent, Suspicion, Version
 
 LETTER_OF: Final = {
@@ -168,3 +171,14 @@ def unpack_garbage(packed: bytes) -> Garbage:
     """Garbage as ``due_garbage.lua`` returns it."""
     generation, deleted_once, chunks, document_id = packed.decode().split("|", 3)
     return Garbage(document_id, int(generation), None if chunks == _NO_INTENT else unpack_chunks(chunks), deleted_once == "1")
+
+
+def pack_vector(vector: Vector) -> str:
+    """Little-endian 32-bit floats, in base64."""
+    return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
+
+
+def unpack_vector(packed: bytes) -> Vector:
+    """What ``pack_vector`` has packed."""
+    floats = base64.b64decode(packed)
+    return struct.unpack(f"<{len(floats) // 4}f", floats)

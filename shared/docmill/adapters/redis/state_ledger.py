@@ -3,16 +3,30 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from docmill.adapters.redis.packing import kind_of, pack_counts, pack_holder, pack_name, require_plain, unpack_name, unpack_suspicion
+from docmill.adapters.redis.packing import (
+    kind_of,
+    pack_counts,
+    pack_holder,
+    pack_name,
+    pack_vector,
+    require_plain,
+    unpack_name,
+    unpack_suspicion,
+    unpack_vector,
+)
 from docmill.adapters.redis.scripts import Scripts
 from docmill.adapters.redis.state_registry import one_a_line, result_of
+from docmill.domain.chunks import Vector
 from docmill.domain.errors import Superseded
 from docmill.domain.registry import CRASHES_TO_QUARANTINE, Attempt, CommitResult, Lane, Suspicion, TaskMessage
 from docmill.domain.runs import Run, RunState, tag_of
+from docmill.indexing.batches import in_batches
 
 _LETTER_OF: Final = {Lane.LIVE: "l", Lane.BULK: "b"}
 _LANE_OF: Final = {letter: lane for lane, letter in _LETTER_OF.items()}
 _DOCUMENTS_A_SCRIPT: Final = 1000
+_VECTORS_A_SCRIPT: Final = 100
+_KEPT_SECONDS: Final = 86_400
 
 
 class RedisLedger:
@@ -167,6 +181,20 @@ class RedisLedger:
         if answer == "-":
             raise Superseded(f"the lease of {attempt.document_id} ran out")
         return answer == "1"
+
+    def keep_vectors(self, vectors: Mapping[str, Vector]) -> None:
+        """See ``RunLedger.keep_vectors``."""
+        for part in in_batches(vectors.items(), _VECTORS_A_SCRIPT):
+            self._scripts.run("keep_vectors", _KEPT_SECONDS, *(text for key, vector in part for text in (key, pack_vector(vector))))
+
+    def take_vectors(self, texts: Sequence[str]) -> dict[str, Vector]:
+        """See ``RunLedger.take_vectors``."""
+        taken: dict[str, Vector] = {}
+        for part in in_batches(texts, _VECTORS_A_SCRIPT):
+            for key, packed in zip(part, self._scripts.items("take_vectors", *part), strict=True):
+                if packed:
+                    taken[key] = unpack_vector(packed)
+        return taken
 
     def back_off(self, run_id: str, retry_at: float | None) -> None:
         """See ``RunLedger.back_off``."""
