@@ -160,7 +160,8 @@ class Gate(Protocol):
         """Leave for one request, or when to ask again, or that it is no use to ask again.
 
         In this order: a run that was aborted is refused; a closed gate closes; once its time is over the first request probes and the
-        others wait; a run that has spent its tokens is refused; then the rate, the tokens of the last minute and the slots are looked at.
+        others wait; a run that has spent its tokens is refused, or waits for requests of its own that may come cheaper; then the rate, the
+        tokens of the last minute and the slots are looked at.
 
         Slots: ``limits.concurrency`` bounds a knowledge base over the fleet, and so does the limit that is learned, which begins with
         ``LEARNING_STARTS_AT`` where nothing is configured, climbs while throughput climbs with it, and falls by half when the provider

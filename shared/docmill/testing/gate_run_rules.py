@@ -5,7 +5,16 @@ from dataclasses import replace
 
 import pytest
 
-from docmill.ports.gate import FAILURES_WITHOUT_SUCCESS, GateChange, GateState, Refusal, RefusalKind, Reported, RequestOutcome
+from docmill.ports.gate import (
+    FAILURES_WITHOUT_SUCCESS,
+    SLOT_POLL_SECONDS,
+    GateChange,
+    GateState,
+    Refusal,
+    RefusalKind,
+    Reported,
+    RequestOutcome,
+)
 from docmill.testing.gate_world import INSTANT_SECONDS, PROBE_LEASE_SECONDS, GateWorld
 
 
@@ -13,11 +22,18 @@ class RunRules:
     """Budgets, abort marks, failures in a row, and what a report says that it did."""
 
     def test_a_run_that_would_spend_more_than_it_may_is_refused(self, world: GateWorld) -> None:
-        world.permit(run="r", tokens=60, budget=100)
+        world.gate.report(world.permit(run="r", tokens=60, budget=100), RequestOutcome.OK)
         refusal = world.refusal(run="r", tokens=41, budget=100)
         assert refusal.kind is RefusalKind.BUDGET
         assert "60 of the 100 tokens" in refusal.reason
         world.permit(run="r", tokens=40, budget=100)
+
+    def test_a_request_waits_for_those_of_its_run_that_may_come_cheaper(self, world: GateWorld) -> None:
+        first = world.permit(run="r", tokens=60, budget=100)
+        assert world.wait(run="r", tokens=41, budget=100) == SLOT_POLL_SECONDS
+        world.refusal(run="r", tokens=101, budget=100)
+        world.gate.report(first, RequestOutcome.OK, tokens=59)
+        world.permit(run="r", tokens=41, budget=100)
 
     def test_a_budget_is_a_runs_own(self, world: GateWorld) -> None:
         world.permit(run="r", tokens=100, budget=100)
@@ -27,7 +43,7 @@ class RunRules:
 
     def test_what_the_provider_has_counted_is_what_was_spent(self, world: GateWorld) -> None:
         world.gate.report(world.permit(run="r", tokens=90, budget=100), RequestOutcome.OK, tokens=30)
-        world.permit(run="r", tokens=70, budget=100)
+        world.gate.report(world.permit(run="r", tokens=70, budget=100), RequestOutcome.OK)
         world.refusal(run="r", tokens=1, budget=100)
 
     def test_what_is_answered_without_a_count_was_spent(self, world: GateWorld) -> None:
@@ -44,11 +60,11 @@ class RunRules:
         permit = world.permit(run="r", tokens=50, budget=100)
         for _ in range(3):
             world.gate.report(permit, RequestOutcome.CANCELLED)
-        world.permit(run="r", tokens=100, budget=100)
+        world.gate.report(world.permit(run="r", tokens=100, budget=100), RequestOutcome.OK)
         world.refusal(run="r", tokens=1, budget=100)
 
     def test_a_closed_gate_is_told_before_a_spent_budget(self, world: GateWorld) -> None:
-        world.permit(run="r", tokens=100, budget=100)
+        world.gate.report(world.permit(run="r", tokens=100, budget=100), RequestOutcome.OK)
         world.close()
         world.wait(run="r", tokens=1, budget=100)
         world.clock.advance(16)

@@ -154,11 +154,15 @@ class MemoryGate:
             return Wait(min(data.probe_until - now, PROBE_POLL_SECONDS))
         return None
 
-    def _refusal_of_spent(self, request: Request) -> Refusal | None:
+    def _refusal_of_spent(self, request: Request) -> Refusal | Wait | None:
         most, account = request.max_run_tokens, self._data.runs.get(request.run_id)
         spent = 0 if account is None else account.spent
         if not request.run_id or most is None or spent + request.tokens <= most:
             return None
+        in_flight = (slot.request for slot in self._data.slots.values() if slot.request.run_id == request.run_id)
+        spent -= sum(one.tokens for one in in_flight)  # may turn out to be less, or nothing
+        if spent + request.tokens <= most:
+            return Wait(SLOT_POLL_SECONDS)
         return Refusal(RefusalKind.BUDGET, rules.budget_reason(spent, request.tokens, most))
 
     def _wait_for_rate(self, request: Request, limits: Limits, now: float) -> Wait | None:

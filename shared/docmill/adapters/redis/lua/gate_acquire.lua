@@ -62,12 +62,25 @@ local function refusal_of_aborted()
   return reason and {'aborted', reason} or nil
 end
 
+local function tokens_in_flight()
+  local sum = 0
+  for _, packed in ipairs(redis.call('HVALS', SLOTS)) do
+    local record = cjson.decode(packed)
+    if record.run == run then
+      sum = sum + tonumber(record.tokens)
+    end
+  end
+  return sum
+end
+
+-- What is in flight may turn out to be less, or nothing: only what has been answered is surely spent.
 local function refusal_of_spent()
   local spent = tonumber(of_run('spent') or 0)
-  if run ~= '' and max_run_tokens and spent + tokens > max_run_tokens then
-    return {'budget', string.format('%.0f', spent)}
+  if run == '' or not max_run_tokens or spent + tokens <= max_run_tokens then
+    return nil
   end
-  return nil
+  spent = spent - tokens_in_flight()
+  return spent + tokens <= max_run_tokens and wait(RULES.slot_poll_seconds) or {'budget', string.format('%.0f', spent)}
 end
 
 local function wait_for_rate()
@@ -111,7 +124,7 @@ end
 
 local function grant()
   local probes = field('opens_at') ~= nil
-  local record = {holder = holder, kb = kb, tokens = ARGV[7], granted_at = exact(clock), of_run = run ~= '' and '1' or '0'}
+  local record = {holder = holder, kb = kb, tokens = ARGV[7], granted_at = exact(clock), run = run}
   redis.call('HSET', SLOTS, slot, cjson.encode(record))
   redis.call('ZADD', SECOND, exact(clock + RULES.longest_in_second), slot)
   redis.call('ZREMRANGEBYSCORE', SECOND, '-inf', exact(clock))

@@ -18,7 +18,7 @@
 --                                         wanted_until  until when requests that wait while all slots are taken are expected
 --                                         wanted_since  since when there were such without a break
 --                                         unhindered_since  since when none of them has waited for the rate
--- docmill:{gate:<hash>}:slots      hash   slot -> JSON of holder, kb, tokens and the moment of the permit, one for each request in flight
+-- docmill:{gate:<hash>}:slots      hash   slot -> JSON of holder, kb, run, tokens and the moment of the permit, one for each request in flight
 -- docmill:{gate:<hash>}:holders    zset   holder -> its last sign of life
 -- docmill:{gate:<hash>}:left       zset   slot -> the moment when it was freed, of the last minute
 -- docmill:{gate:<hash>}:second     zset   slot -> the moment from which it does not count in the second any more

@@ -122,7 +122,7 @@ local function settle_tokens(record, in_minute, spent)
   if redis.call('HEXISTS', TOKENS, second) == 1 then
     redis.call('HINCRBY', TOKENS, second, in_minute - granted)
   end
-  if record.of_run == '1' then
+  if record.run ~= '' then
     redis.call('HINCRBY', RUN, 'spent', spent - granted)
   end
 end
