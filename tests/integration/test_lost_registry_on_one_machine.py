@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from docmill_services.cli.up_command import index
+from docmill_services.cli.index_command import index
 from docmill_services.cli.verify_command import verify
 from support.running_docmill import write_configuration
 

@@ -66,7 +66,7 @@ def pace_of(run: Run, now: float) -> Pace:
 def line_of(name: str, run: Run, pace: Pace) -> str:
     """One line for people, which says what is being waited for."""
     if run.state is RunState.BACKING_OFF:
-        return _line_while_backing_off(name, run, pace)
+        return f"{name}: backing off: {until_of(run)}"  # no counters: a wait is said once, whatever else ends meanwhile
     if not run.state.final and not pace.seen:
         return f"{name}: starting to scan"
     parts = [f"{name}: {run.state.value.replace('_', ' ')}"]
@@ -89,12 +89,6 @@ def line_of(name: str, run: Run, pace: Pace) -> str:
     if run.error:
         parts.append(run.error)
     return ", ".join(parts)
-
-
-def _line_while_backing_off(name: str, run: Run, pace: Pace) -> str:
-    """The same as long as nothing happens, so that a wait of minutes is said once."""
-    parts = [f"{name}: backing off: {until_of(run)}", f"{pace.done}/{pace.total}{'' if pace.is_total_known else '+'} files", *_made(run)]
-    return ", ".join([*parts, run.error] if run.error else parts)
 
 
 def until_of(run: Run) -> str:
