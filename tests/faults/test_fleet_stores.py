@@ -73,7 +73,13 @@ def test_a_store_that_lost_everything_is_filled_again(tmp_path: Path, store: str
                 ask("DELETE", f"{fleet.elasticsearch_url}/{index['index']}")
         fleet.write(names[0], 2, 2)
         wait_until(lambda: "store_was_swapped" in fleet.said(), "the loss to be noticed", 60, pause_seconds=0.2)
-        wait_until(lambda: api.status()["run"]["counters"].get("indexed", 0) >= len(names), "another pass", 60, pause_seconds=0.2)
+
+        def is_filled_again() -> bool:
+            """By one run; or, where documents were planned before it began, by the time that the index set is served."""
+            by_one_run = api.status()["run"]["counters"].get("indexed", 0) >= len(names)
+            return by_one_run or "index_set_is_served" in fleet.said()
+
+        wait_until(is_filled_again, "another pass", 60, pause_seconds=0.2)
         api.wait_until_settled(len(names))
         wait_for_versions(api, names[:1], 2)
         wait_for_versions(api, names[1:], 1)
