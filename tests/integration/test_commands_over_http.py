@@ -1,12 +1,10 @@
 """Commands in this process: beside a service, and with a data folder that they open themselves."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from docmill.adapters.embedded.data_folder import DataFolder
 from docmill.bootstrap import open_engine
 from docmill.config import Settings
 from docmill.domain.errors import StoreDown, StoreRejected
@@ -19,14 +17,8 @@ from docmill_services.cli.finding import configuration_of
 from docmill_services.cli.search_command import search
 from docmill_services.origin import Origin
 from support.failing import Failing
-from support.http_service import Service, SystemClock, running_service
+from support.http_service import Service, SystemClock
 from support.running_docmill import write_configuration
-
-
-@pytest.fixture
-def service() -> Iterator[Service]:
-    with running_service() as running:
-        yield running
 
 
 @pytest.fixture
@@ -35,14 +27,6 @@ def configuration(tmp_path: Path) -> Path:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("An aardvark.\n", encoding="utf-8")
     return write_configuration(tmp_path / "docmill.yaml", tmp_path / "docs", name="library")
-
-
-@pytest.fixture
-def beside_the_service(tmp_path: Path, service: Service) -> Iterator[Path]:
-    """A data folder whose holder answers at the service's address."""
-    with DataFolder.open(tmp_path / "data") as data_folder:
-        data_folder.announce(service.server.url)
-        yield data_folder.path
 
 
 def test_explain_says_that_a_file_is_unknown(

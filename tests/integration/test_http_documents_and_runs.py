@@ -2,7 +2,6 @@
 
 import json
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import quote
 
@@ -17,12 +16,6 @@ from support.http_service import Service, running_service
 
 DOCUMENTS = "/v1/knowledge-bases/library/documents"
 RUNS = "/v1/knowledge-bases/library/runs"
-
-
-@pytest.fixture
-def service() -> Iterator[Service]:
-    with running_service() as running:
-        yield running
 
 
 def test_an_empty_knowledge_base_says_so(service: Service) -> None:

@@ -12,18 +12,12 @@ from docmill.adapters.embedded.data_folder import DataFolder
 from docmill.domain.errors import RootUnavailable
 from docmill.domain.verification import Finding, FindingKind, Verification
 from docmill_services.cli.verify_command import verify
-from support.http_service import Service, running_service
+from support.http_service import Service
 from support.running_docmill import write_configuration
 
 VERIFY = "/v1/knowledge-bases/library/verify"
 STALE = Finding(FindingKind.STALE, "a.md", "registry", "its source has another content than what is live")
 DOWN = Finding(FindingKind.STORE, None, "lexical", "store.down: connection refused")
-
-
-@pytest.fixture
-def service() -> Iterator[Service]:
-    with running_service() as running:
-        yield running
 
 
 def test_the_result_is_returned_as_it_is(service: Service) -> None:

@@ -3,13 +3,11 @@
 import json
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from docmill.adapters.embedded.data_folder import DataFolder
 from docmill.domain.errors import ServiceDown, StateLost, UsageError
 from docmill.domain.runs import Run, RunState
 from docmill_services.cli import index_over_http as module
@@ -20,29 +18,15 @@ from docmill_services.cli.progress import has_ended_or_backs_off
 from docmill_services.cli.status_command import ListedState, documents_in, status
 from docmill_services.query.render import run_reply
 from support.failing import Failing
-from support.http_service import Service, running_service
+from support.http_service import Service
 from support.running_docmill import write_configuration
 from support.waiting import wait_until
-
-
-@pytest.fixture
-def service() -> Iterator[Service]:
-    with running_service() as running:
-        yield running
 
 
 @pytest.fixture
 def configuration(tmp_path: Path) -> Path:
     (tmp_path / "docs").mkdir()
     return write_configuration(tmp_path / "docmill.yaml", tmp_path / "docs", name="library")
-
-
-@pytest.fixture
-def data_dir(tmp_path: Path, service: Service) -> Iterator[Path]:
-    """A data folder whose holder answers at the service's address."""
-    with DataFolder.open(tmp_path / "data") as data_folder:
-        data_folder.announce(service.server.url)
-        yield data_folder.path
 
 
 def started(service: Service) -> Run:
@@ -156,13 +140,13 @@ def test_a_producer_that_comes_late_is_waited_for(service: Service, monkeypatch:
 
 
 def test_a_run_that_is_going_on_is_ended_on_request(
-    service: Service, configuration: Path, data_dir: Path, capsys: pytest.CaptureFixture[str]
+    service: Service, configuration: Path, beside_the_service: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert index(config=configuration, data_dir=data_dir, cancel=True, as_json=True) == 0
+    assert index(config=configuration, data_dir=beside_the_service, cancel=True, as_json=True) == 0
     said = capsys.readouterr()
     assert ("no run is going on" in said.err, json.loads(said.out)) == (True, {})
     run, _ = service.library.state.ledger.start_run()
-    assert index(config=configuration, data_dir=data_dir, cancel=True, as_json=True) == 0
+    assert index(config=configuration, data_dir=beside_the_service, cancel=True, as_json=True) == 0
     said = capsys.readouterr()
     assert "library: cancelled; what was indexed stays" in said.err
     shown = json.loads(said.out)["library"]
@@ -192,23 +176,25 @@ def test_files_are_listed_by_state_page_after_page(service: Service, monkeypatch
     assert listed == [f"{number}.bin" for number in range(8)]
 
 
-def test_each_listed_file_has_its_reason(service: Service, configuration: Path, data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_listed_file_has_its_reason(
+    service: Service, configuration: Path, beside_the_service: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     service.library.skip("docs/x [1].bin", "binary: it has NUL bytes")
     service.backend.plan(["docs/new.md"])
-    assert status(state=ListedState.SKIPPED, config=configuration, data_dir=data_dir) == 0
+    assert status(state=ListedState.SKIPPED, config=configuration, data_dir=beside_the_service) == 0
     said = capsys.readouterr()
     assert (said.out, said.err) == ("docs/x [1].bin: binary: it has NUL bytes\n", "1 file is skipped\n")
-    assert status(state=ListedState.PENDING, kb="library", config=configuration, data_dir=data_dir) == 0
+    assert status(state=ListedState.PENDING, kb="library", config=configuration, data_dir=beside_the_service) == 0
     assert capsys.readouterr().out == "docs/new.md\n"
-    assert status(state=ListedState.SKIPPED, config=configuration, data_dir=data_dir, as_json=True) == 0
+    assert status(state=ListedState.SKIPPED, config=configuration, data_dir=beside_the_service, as_json=True) == 0
     (document,) = json.loads(capsys.readouterr().out)["library"]
     assert (document["document_id"], document["reason"]) == ("docs/x [1].bin", "binary: it has NUL bytes")
-    assert status(state=ListedState.FAILED, config=configuration, data_dir=data_dir) == 0
+    assert status(state=ListedState.FAILED, config=configuration, data_dir=beside_the_service) == 0
     assert capsys.readouterr().err == "0 files are failed\n"
 
 
 def test_status_says_until_when_a_provider_is_left_alone(
-    service: Service, configuration: Path, data_dir: Path, capsys: pytest.CaptureFixture[str]
+    service: Service, configuration: Path, beside_the_service: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from docmill.ports.gate import GateState
     from docmill_services.query.backend import ProviderGate
@@ -217,7 +203,7 @@ def test_status_says_until_when_a_provider_is_left_alone(
     run, _ = service.library.state.ledger.start_run()
     service.library.state.ledger.back_off(run.id, 1_800_000_000.0)
     service.backend.has_producer = False
-    assert status(config=configuration, data_dir=data_dir) == 0
+    assert status(config=configuration, data_dir=beside_the_service) == 0
     shown = capsys.readouterr().out
     assert "backing_off until 2027-01-15T08:00:00.000Z" in shown
     assert "openai closed until 2027-01-15T08:00:00.000Z" in shown
