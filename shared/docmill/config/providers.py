@@ -195,10 +195,9 @@ def adapter_for(spec: EmbeddingModelSpec) -> Adapter | None:
 
     The configuration's own ``providers:`` are OpenAI-compatible, also one that takes the name of a built-in one.
     """
-    provider = PROVIDERS.get(spec.provider)
-    if provider is None or spec.speaks_openai:
-        return Adapter.OPENAI
-    return _EMBEDDING_ADAPTERS.get(spec.provider, provider.adapter)
+    if not spec.speaks_openai and spec.provider in _EMBEDDING_ADAPTERS:
+        return _EMBEDDING_ADAPTERS[spec.provider]
+    return _adapter_of(spec)
 
 
 def chat_spec_of(model: ModelSpec, *, max_concurrency: int | None = None) -> ChatModelSpec:
@@ -220,12 +219,11 @@ def chat_spec_of(model: ModelSpec, *, max_concurrency: int | None = None) -> Cha
 
 def model_of_chat(spec: ChatModelSpec) -> ModelSpec:
     """What ``chat_spec_of`` was given, called ``provider/model`` and without its price."""
-    provider = PROVIDERS.get(spec.provider)
     return ModelSpec(
         reference=spec.name,
         provider=spec.provider,
         model=spec.model,
-        adapter=Adapter.OPENAI if provider is None or spec.speaks_openai else provider.adapter,
+        adapter=_adapter_of(spec),
         base_url=spec.base_url,
         token_key=spec.token_key,
         requests_per_minute=spec.requests_per_minute,
@@ -241,3 +239,8 @@ def model_of_chat(spec: ChatModelSpec) -> ModelSpec:
 def has_chat_models(spec: ChatModelSpec) -> bool:
     """Whether docmill can talk to the chat models of ``spec``'s provider."""
     return spec.provider == "anthropic" or model_of_chat(spec).adapter in (Adapter.OPENAI, Adapter.GOOGLE)
+
+
+def _adapter_of(spec: EmbeddingModelSpec | ChatModelSpec) -> Adapter | None:
+    provider = PROVIDERS.get(spec.provider)
+    return Adapter.OPENAI if provider is None or spec.speaks_openai else provider.adapter
