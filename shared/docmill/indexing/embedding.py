@@ -1,7 +1,8 @@
 """Embedding with reuse: a text that was embedded before is not embedded again."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from docmill.domain.chunks import ChunkRecord, Vector
@@ -48,29 +49,54 @@ def embed_records(
         TextRefused: the model does not take the text of a chunk; the message says which lines it has.
         ProviderError: the model failed.
     """
+    wanted: dict[str, ChunkRecord] = {}
+    for record in records:
+        wanted.setdefault(record.text_hash, record)
+    found, missing = look_up(wanted, store, indexes)
+    found.update(make_vectors(missing, summaries, partial(embed_here, model, texts_a_call=texts_a_call, between=between)))
+    reused = sum(record.text_hash not in missing for record in records)
+    done = [replace(record, vector=found[record.text_hash]) for record in records]
+    return Embedded(done if summaries is None else summaries.on(done), len(missing), reused)
+
+
+def look_up(
+    wanted: Mapping[str, ChunkRecord], store: VectorStore, indexes: Iterable[str]
+) -> tuple[dict[str, Vector], dict[str, ChunkRecord]]:
+    """The vectors that ``indexes`` have of what is ``wanted``, by the hashes of the texts, and what of it none has."""
     found: dict[str, Vector] = {}
-    missing = list(dict.fromkeys(record.text_hash for record in records))
+    missing = dict(wanted)
     for index in indexes:
         if not missing:
             break
-        found.update(store.vectors_of(index, missing))
-        missing = [text_hash for text_hash in missing if text_hash not in found]
-    wanted = set(missing)
-    texts: dict[str, ChunkRecord] = {}
-    for record in records:
-        if record.text_hash in wanted:
-            texts.setdefault(record.text_hash, record)
-    waiting = list(texts.values())
-    indexed_texts = [record.indexed_text for record in waiting] if summaries is None else summaries.texts_of(waiting)
+        found.update(store.vectors_of(index, list(missing)))
+        missing = {text_hash: record for text_hash, record in missing.items() if text_hash not in found}
+    return found, missing
+
+
+def make_vectors(
+    missing: Mapping[str, ChunkRecord], summaries: Summaries | None, embed: Callable[[Sequence[str]], list[Vector]]
+) -> dict[str, Vector]:
+    """The vectors of what no index has, by the hashes of the texts.
+
+    Args:
+        missing: a record of each text.
+        summaries: what is embedded in the place of the texts; None embeds those.
+        embed: makes the vectors of texts; is called only where some are missing.
+
+    Raises:
+        TextRefused: the model does not take one of them; the message says which lines it has.
+        ProviderError: a model failed.
+    """
+    records = list(missing.values())
+    if not records:
+        return {}
+    texts = [record.indexed_text for record in records] if summaries is None else summaries.texts_of(records)
     try:
-        vectors = embed_here(model, indexed_texts, texts_a_call=texts_a_call, between=between)
+        vectors = embed(texts)
     except TextRefused as refused:
-        record = waiting[refused.place]
+        record = records[refused.place]
         raise TextRefused(f"{refused} (the text of lines {record.start_line} to {record.end_line})", refused.place) from refused
-    found.update(zip(texts, vectors, strict=True))
-    reused = sum(record.text_hash not in wanted for record in records)
-    done = [replace(record, vector=found[record.text_hash]) for record in records]
-    return Embedded(done if summaries is None else summaries.on(done), len(texts), reused)
+    return dict(zip(missing, vectors, strict=True))
 
 
 def embed_here(

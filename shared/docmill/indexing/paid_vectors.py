@@ -4,11 +4,11 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from docmill.domain.chunks import ChunkRecord, Vector
-from docmill.domain.errors import TextRefused
 from docmill.domain.knowledge_bases import EmbeddingModelSpec
-from docmill.indexing.embedding import Embedded
+from docmill.indexing.embedding import Embedded, look_up, make_vectors
 from docmill.indexing.summarising import Summaries
 from docmill.ports.models import EmbeddingModel
 from docmill.ports.stores import VectorStore
@@ -46,11 +46,8 @@ class _Shape:
     found: dict[str, Vector] = field(default_factory=dict)
 
     def look_up(self, need: Need) -> None:
-        for index in need.indexes:
-            if not self.missing:
-                return
-            self.found.update(need.store.vectors_of(index, list(self.missing)))
-            self.missing = {text_hash: record for text_hash, record in self.missing.items() if text_hash not in self.found}
+        found, self.missing = look_up(self.missing, need.store, need.indexes)
+        self.found.update(found)
 
     def claims(self) -> list[str]:
         return [hashlib.blake2b(f"{self.key}\n{text_hash}".encode(), digest_size=12).hexdigest() for text_hash in self.missing]
@@ -94,7 +91,7 @@ def embed_paid(
     embedded: dict[int, Embedded] = {}
     for shape in shapes:
         first = needs[shape.needs[0]]
-        _pay(first, shape, embed)
+        shape.found.update(make_vectors(shape.missing, first.summaries, partial(embed, first)))
         unpaid = set(shape.missing)
         for place in shape.needs:
             records = [replace(record, vector=shape.found[record.text_hash]) for record in needs[place].records]
@@ -115,16 +112,3 @@ def _shapes_of(needs: Sequence[Need]) -> list[_Shape]:
         for record in need.records:
             shape.missing.setdefault(record.text_hash, record)
     return list(shapes.values())
-
-
-def _pay(need: Need, shape: _Shape, embed: Callable[[Need, Sequence[str]], list[Vector]]) -> None:
-    missing = list(shape.missing.values())
-    if not missing:
-        return
-    texts = [record.indexed_text for record in missing] if need.summaries is None else need.summaries.texts_of(missing)
-    try:
-        vectors = embed(need, texts)
-    except TextRefused as refused:
-        record = missing[refused.place]
-        raise TextRefused(f"{refused} (the text of lines {record.start_line} to {record.end_line})", refused.place) from refused
-    shape.found.update(zip(shape.missing, vectors, strict=True))
