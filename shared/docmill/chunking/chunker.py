@@ -4,10 +4,9 @@ from bisect import bisect_left
 
 from docmill.chunking.context import with_context
 from docmill.chunking.cutting import ANYWHERE, CODE, PROSE, cut
-from docmill.chunking.sections import Section, sections_of
-from docmill.documents.markdown import WholeBlock, outline_of
+from docmill.chunking.sections import sections_of
 from docmill.domain.chunks import Chunk
-from docmill.domain.documents import DocumentKind, LoadedDocument
+from docmill.domain.documents import DocumentKind, LoadedDocument, WholeBlock
 from docmill.domain.knowledge_bases import Chunking
 
 
@@ -15,7 +14,7 @@ def chunk(document: LoadedDocument, settings: Chunking) -> list[Chunk]:
     """The chunks of ``document``, in order; none when it has no visible text after its front matter.
 
     Together they hold all visible text. A chunk's text has at most ``settings.size`` characters and repeats at most ``settings.overlap`` of
-    the one before it; none reaches over a Markdown heading, except that headings with nothing between them stay together. Equal arguments
+    the one before it; none reaches over a heading, except that headings with nothing between them stay together. Equal arguments
     give equal chunks.
     """
     text = document.text
@@ -23,10 +22,10 @@ def chunk(document: LoadedDocument, settings: Chunking) -> list[Chunk]:
     boundaries = ANYWHERE
     if settings.respect_word_boundaries:
         boundaries = CODE if document.kind is DocumentKind.CODE else PROSE
-    sections, blocks = _structure_of(document, start)
+    blocks = document.outline.blocks
     chunks: list[Chunk] = []
     place, line = start, document.body_start_line
-    for section in sections:
+    for section in sections_of(text, start, document.outline.headings):
         own = blocks[bisect_left(blocks, section.start, key=_start) : bisect_left(blocks, section.end, key=_start)] if blocks else []
         pieces = cut(text, section.start, section.end, size=settings.size, overlap=settings.overlap, boundaries=boundaries, blocks=own)
         for begin, end in pieces:
@@ -44,13 +43,6 @@ def chunk(document: LoadedDocument, settings: Chunking) -> list[Chunk]:
                 )
             )
     return chunks
-
-
-def _structure_of(document: LoadedDocument, start: int) -> tuple[list[Section], list[WholeBlock]]:
-    if document.kind is not DocumentKind.MARKDOWN:
-        return [Section((), start, len(document.text))], []
-    outline = outline_of(document.text, start)
-    return sections_of(document.text, start, outline.headings), outline.blocks
 
 
 def _start(block: WholeBlock) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from docmill.chunking.graphemes import cut_at_or_after, cut_at_or_before
-from docmill.documents.markdown import WholeBlock
+from docmill.domain.documents import WholeBlock
 
 _VISIBLE: Final = re.compile(r"\S")
 

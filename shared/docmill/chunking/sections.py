@@ -1,8 +1,9 @@
-"""Sections of a Markdown document: what stands between one heading and the next, with the headings above it."""
+"""Sections of a document: what stands between one heading and the next, with the headings above it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from docmill.documents.markdown import Heading
+from docmill.domain.documents import Heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class Section:
     end: int
 
 
-def sections_of(text: str, start: int, headings: list[Heading]) -> list[Section]:
+def sections_of(text: str, start: int, headings: Sequence[Heading]) -> list[Section]:
     """The sections of ``text`` from ``start`` on, in order and without gaps.
 
     A heading that has nothing below it but a deeper heading is in one section with that.

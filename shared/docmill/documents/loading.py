@@ -6,8 +6,9 @@ from typing import Final
 from docmill.documents.decoding import decode
 from docmill.documents.file_types import RESTRUCTURED_TEXT, binary_format_of, detect, is_known_text_name
 from docmill.documents.front_matter import FrontMatter, read_front_matter
-from docmill.documents.titles import code_title, markdown_title, name_title, restructured_text_title
-from docmill.domain.documents import DocumentKind, LoadedDocument
+from docmill.documents.markdown import outline_of
+from docmill.documents.titles import code_title, name_title, restructured_text_title
+from docmill.domain.documents import DocumentKind, LoadedDocument, Outline
 from docmill.domain.errors import DocumentSkipped, SkipReason
 
 #: Data inside a link: no text that anyone searches for.
@@ -30,8 +31,9 @@ def load(document_id: str, content: bytes) -> LoadedDocument:
     if "base64," in text and file_type.mime in ("text/markdown", "text/html"):
         text = _INLINE_DATA.sub(r"\1…", text)
     front_matter = read_front_matter(text) if file_type.kind is DocumentKind.MARKDOWN else FrontMatter()
+    outline = outline_of(text, front_matter.end) if file_type.kind is DocumentKind.MARKDOWN else Outline()
     if file_type.kind is DocumentKind.MARKDOWN:
-        title = front_matter.title or markdown_title(text, front_matter.end) or name_title(document_id)
+        title = front_matter.title or next((heading.text for heading in outline.headings), "") or name_title(document_id)
     elif file_type.kind is DocumentKind.CODE:
         title = code_title(document_id)
     else:
@@ -44,6 +46,7 @@ def load(document_id: str, content: bytes) -> LoadedDocument:
         language=file_type.language,
         metadata=front_matter.metadata,
         body_start_line=_line_after(text, front_matter.end),
+        outline=outline,
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from docmill.documents.markdown_html import BLANK_LINE, html_block_end
+from docmill.domain.documents import Heading, Outline, WholeBlock
 
 _LONGEST_HEADING: Final = 200
 _CODE_INDENT: Final = 4
@@ -19,39 +20,6 @@ _UNDERLINE: Final = re.compile(r"(?:=+|-+)[ \t]*\Z")
 _FENCE: Final = re.compile(r"(?:(`{3,})[^`]*|(~{3,}).*)\Z")
 _BREAK: Final = re.compile(r"(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})\Z")
 _ITEM: Final = re.compile(r"(?:[-+*]|(\d{1,9})[.)])(?=[ \t]|\Z)")
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading.
-
-    Attributes:
-        level: 1 to 6.
-        text: as it is written, on one line, at most 200 characters.
-        start: where its first line begins in the document's text.
-        end: where the line after it begins.
-    """
-
-    level: int
-    text: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class WholeBlock:
-    """Fenced code or a table, from the beginning of its first line to the beginning of the line after it."""
-
-    start: int
-    end: int
-
-
-@dataclass(slots=True)
-class Outline:
-    """The headings and whole blocks of a text, each in order."""
-
-    headings: list[Heading]
-    blocks: list[WholeBlock]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +53,8 @@ class _OutlineReader:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._outline = Outline([], [])
+        self._headings: list[Heading] = []
+        self._blocks: list[WholeBlock] = []
         self._fence: _Fence | None = None
         self._html_end: re.Pattern[str] | None = None
         self._paragraph: int | None = None
@@ -96,13 +65,13 @@ class _OutlineReader:
 
     def read(self, start: int, most_headings: int | None) -> Outline:
         position = start
-        headings = self._outline.headings
+        headings = self._headings
         for line in self._text[start:].split("\n"):
             following = position + len(line) + 1
             if self._fence is not None or self._html_end is not None or self._item or (line and line[0] in _MARKUP):
                 self._read_line(line, position, following)
                 if most_headings is not None and len(headings) >= most_headings:
-                    return self._outline
+                    return Outline(self._headings, self._blocks)
             elif not line:
                 self._read_blank(position)
             elif self._paragraph is None and not self._lazy and self._table is None:
@@ -112,7 +81,7 @@ class _OutlineReader:
         if self._fence is not None:
             self._add_block(self._fence.start, position)
         self._close_table(position)
-        return self._outline
+        return Outline(self._headings, self._blocks)
 
     def _read_line(self, line: str, position: int, following: int) -> None:
         content = line.lstrip(" \t")
@@ -215,11 +184,11 @@ class _OutlineReader:
 
     def _add_heading(self, level: int, text: str, start: int, end: int) -> None:
         shown = text if len(text) <= _LONGEST_HEADING else text[: _LONGEST_HEADING - 1].rstrip() + "…"
-        self._outline.headings.append(Heading(level, shown, start, min(end, len(self._text))))
+        self._headings.append(Heading(level, shown, start, min(end, len(self._text))))
         self._paragraph, self._lazy, self._item = None, False, 0
 
     def _add_block(self, start: int, end: int) -> None:
-        self._outline.blocks.append(WholeBlock(start, min(end, len(self._text))))
+        self._blocks.append(WholeBlock(start, min(end, len(self._text))))
 
 
 def _width(indentation: str) -> int:

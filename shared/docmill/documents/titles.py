@@ -3,18 +3,10 @@
 import re
 from typing import Final
 
-from docmill.documents.markdown import outline_of
-
 #: A title stands near the beginning.
 _LOOKED_AT_CHARACTERS: Final = 65_536
 _LONGEST_TITLE: Final = 200
 _ADORNMENT: Final = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*\Z")
-
-
-def markdown_title(text: str, start: int) -> str:
-    """The first heading from ``start`` on; "" when there is none."""
-    headings = outline_of(text[: start + _LOOKED_AT_CHARACTERS], start, most_headings=1).headings
-    return headings[0].text if headings else ""
 
 
 def restructured_text_title(text: str) -> str:

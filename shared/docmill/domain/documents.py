@@ -1,6 +1,6 @@
 """Documents: what identifies a file's content, and what a loader makes of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
@@ -40,6 +40,44 @@ class DocumentKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading.
+
+    Attributes:
+        level: 1 is the highest.
+        text: as it is written, on one line, at most 200 characters.
+        start: where its first line begins in the document's text.
+        end: where the line after it begins.
+    """
+
+    level: int
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class WholeBlock:
+    """Fenced code, a table or a list, from the beginning of its first line to the beginning of the line after it.
+
+    Attributes:
+        header_end: of a table, where its header rows end, which are repeated when it is parted; None where there are none.
+    """
+
+    start: int
+    end: int
+    header_end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The headings of a text and the blocks that are better kept whole, each in order."""
+
+    headings: Sequence[Heading] = ()
+    blocks: Sequence[WholeBlock] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LoadedDocument:
     """A document's text and what is known about it.
 
@@ -48,9 +86,12 @@ class LoadedDocument:
         kind: which chunker cuts it.
         mime: the media type.
         title: from front matter, the first heading or the file's name.
-        language: the programming language of code (``python``), else None.
+        language: the programming language of code (``python``), the natural one of prose (``en``, ISO 639-1), None where it is not known.
         metadata: front matter, flattened to what stores can hold.
-        body_start_line: the line (from 1) at which the text to chunk begins; what is before it is front matter.
+        body_start_line: the line (from 1) of ``text`` at which the text to chunk begins; what is before it is front matter.
+        outline: of ``text`` from there on.
+        page_starts: where each page begins in ``text``, in order, for paged formats.
+        source_lines: for each line of ``text`` the line of the file (from 1) that it comes from, in order; None where they are the same.
     """
 
     text: str
@@ -60,3 +101,6 @@ class LoadedDocument:
     language: str | None = None
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
     body_start_line: int = 1
+    outline: Outline = field(default_factory=Outline)
+    page_starts: Sequence[int] = ()
+    source_lines: Sequence[int] | None = None
