@@ -8,16 +8,17 @@ import queue
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import structlog
 
 from docmill.domain.chunks import ChunkRecord
-from docmill.domain.errors import DocmillError, StoreDown, StoreRejected
+from docmill.domain.errors import DocmillError, StateSetBack, StoreDown, StoreRejected
 from docmill.domain.registry import Attempt, Commit, Intent, Lane, TaskMessage
 from docmill.indexing.giving_back import give_back
+from docmill.indexing.kept_vectors import PaidVectors, leave_all_on
 from docmill.indexing.leasekeeping import LeaseKeeper
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
@@ -43,10 +44,15 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A document that is ready to be written: what to write, then what to commit."""
+    """A document that is ready to be written: what to write, then what to commit.
+
+    Attributes:
+        paid: of what is written, what was paid for, so that the next attempt need not pay again where this one is not committed.
+    """
 
     commit: Commit
     writes: tuple[Write, ...] = ()
+    paid: tuple[PaidVectors, ...] = ()
 
 
 def commit_together(
@@ -242,6 +248,7 @@ class Committer:
         return turn, True
 
     def _commit(self, knowledge_base: str, documents: Sequence[Prepared]) -> None:
+        outcomes: Mapping[int, str] = {}
         try:
             outcomes = commit_together(documents, self._state_of(knowledge_base), self._tasks, lambda: self._keeper.stopped)
             for item in documents:
@@ -250,6 +257,8 @@ class Committer:
                     _log.warning("document_failed", document_id=item.commit.attempt.document_id, reason=outcome)
         except DocmillError as error:
             _log.warning("documents_not_committed", count=len(documents), error=str(error), then="the ledger sends them again")
+            if isinstance(error, StateSetBack):
+                self._keeper.lose(knowledge_base)
         except Exception:  # noqa: BLE001
             # The thread serves every document of the process: it outlives a defect, and the leases of this turn run out.
             _log.exception("commit_turn_failed", count=len(documents))
@@ -258,4 +267,6 @@ class Committer:
                 self._keeper.pause(OUTAGE_PAUSE_SECONDS)
         finally:
             for item in documents:
+                if item.paid and outcomes.get(item.commit.attempt.generation) != COMMITTED:
+                    leave_all_on(self._state_of(knowledge_base).ledger, item.paid)
                 self._keeper.let_go(item.commit.attempt)

@@ -6,14 +6,14 @@ from functools import partial
 
 from docmill.domain.chunks import ChunkRecord, Vector
 from docmill.domain.documents import LoadedDocument
-from docmill.domain.knowledge_bases import EmbeddingModelSpec, StrategyKind, StrategySpec
+from docmill.domain.knowledge_bases import StrategyKind, StrategySpec
 from docmill.domain.registry import Attempt
 from docmill.indexing.attempt_time import AttemptTime
 from docmill.indexing.batchers import Batchers, is_remote
 from docmill.indexing.committing import Write
 from docmill.indexing.embedding import TEXTS_A_CALL, Embedded, embed_here, embed_records
 from docmill.indexing.handling import Handling
-from docmill.indexing.kept_vectors import leave_on
+from docmill.indexing.kept_vectors import PaidVectors, leave_all_on
 from docmill.indexing.paid_vectors import Need, embed_paid
 from docmill.indexing.preparing import records_by_strategy
 from docmill.indexing.summarising import Summaries, stored_summaries
@@ -30,12 +30,14 @@ class Cut:
         counts: how many there are, by index set and strategy.
         writes: the chunks, for each index that they go to.
         needs: by the place of their write, those whose records still need the vectors of a provider.
+        paid: the vectors that providers have made for it.
         counters: of chunks, of texts that were embedded, and of chunks whose vectors were stored already.
     """
 
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     writes: list[Write] = field(default_factory=list)
     needs: dict[int, Need] = field(default_factory=dict)
+    paid: list[PaidVectors] = field(default_factory=list)
     counters: dict[str, int] = field(default_factory=lambda: {"chunks": 0, "embedded": 0, "reused": 0})
 
     def take(self, place: int, embedded: Embedded) -> None:
@@ -92,22 +94,20 @@ class Cutter:
             return
         self.time.check()
         characters = sum(len(record.text) for need in cut.needs.values() for record in need.records)
-        made: list[tuple[EmbeddingModelSpec, Mapping[str, Vector]]] = []
 
         def embed(need: Need, texts: Sequence[str]) -> list[Vector]:
             if not is_remote(need.spec):
                 return embed_here(need.model, texts, between=self.time.check)
             with self.time.waiting(characters):
                 vectors = batchers.embed(need.model, need.spec, self._caller, texts, self.time.require_lease, self.ledger)
-            made.append((need.spec, dict(zip(texts, vectors, strict=True))))
+            cut.paid.append(PaidVectors(need.spec, dict(zip(texts, vectors, strict=True))))
             return vectors
 
         claim = partial(self.ledger.claim, self.attempt)
         try:
             done = embed_paid(list(cut.needs.values()), claim=claim, wait=self.time.wait_for_claims, embed=embed)
         except BaseException:
-            for spec, vectors in made:  # by one model all were made, by another one they were not
-                leave_on(self.ledger, spec, vectors)
+            leave_all_on(self.ledger, cut.paid)  # by one model all were made, by another one they were not
             raise
         for place, embedded in zip(cut.needs, done, strict=True):
             cut.take(place, embedded)

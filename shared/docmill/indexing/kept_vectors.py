@@ -5,6 +5,7 @@ import threading
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import structlog
@@ -50,6 +51,14 @@ class KeptVectors:
             return {text: self._vectors[key].tolist() for text, key in keys.items() if key in self._vectors}
 
 
+@dataclass(frozen=True, slots=True)
+class PaidVectors:
+    """What the model of ``spec`` has made of the texts of one document."""
+
+    spec: EmbeddingModelSpec
+    vectors: Mapping[str, Vector]
+
+
 def taken_from(shelf: RunLedger | None, spec: EmbeddingModelSpec, texts: Sequence[str]) -> dict[str, Vector]:
     """What attempts in other processes have left there of ``texts``; raises ``StoreDown``."""
     if shelf is None:
@@ -66,6 +75,12 @@ def leave_on(shelf: RunLedger | None, spec: EmbeddingModelSpec, vectors: Mapping
         shelf.keep_vectors({_key(spec, text).hex(): vector for text, vector in vectors.items()})
     except StoreDown as error:
         _log.debug("vectors_not_left", count=len(vectors), error=str(error))
+
+
+def leave_all_on(shelf: RunLedger, paid: Iterable[PaidVectors]) -> None:
+    """``leave_on`` for every model of a document that cannot be stored now."""
+    for one in paid:
+        leave_on(shelf, one.spec, one.vectors)
 
 
 def _size(vector: "array[float]") -> int:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import structlog
 
-from docmill.domain.errors import StoreDown
+from docmill.domain.errors import StateSetBack, StoreDown
+from docmill.domain.generations import epoch_of
 from docmill.domain.registry import Attempt
 from docmill.ports.registry import Leases
 
@@ -27,6 +28,7 @@ class LeaseKeeper:
         self._interval_seconds = interval_seconds
         self._held: dict[int, Attempt] = {}
         self._lost: set[int] = set()
+        self._epochs: dict[str, int] = {}
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._renew_until_stopped, name="docmill-leases", daemon=True)
@@ -60,8 +62,15 @@ class LeaseKeeper:
         self._stopping.wait(seconds)
 
     def hold(self, attempt: Attempt) -> None:
-        """Renews the lease of ``attempt`` from now on."""
+        """Renews the lease of ``attempt`` from now on.
+
+        The first one of a later epoch shows that the state was opened again meanwhile, which ended the leases of all earlier ones.
+        """
+        epoch = epoch_of(attempt.generation)
         with self._lock:
+            if epoch > self._epochs.get(attempt.knowledge_base, 0):
+                self._epochs[attempt.knowledge_base] = epoch
+                self._lose(attempt.knowledge_base)
             self._held[attempt.generation] = attempt
 
     def let_go(self, attempt: Attempt) -> None:
@@ -71,6 +80,11 @@ class LeaseKeeper:
         with self._lock:
             self._held.pop(attempt.generation, None)
             self._lost.discard(attempt.generation)
+
+    def lose(self, knowledge_base: str) -> None:
+        """Its state was set back: whoever opens it again ends all leases, so that the rest of every attempt would be in vain."""
+        with self._lock:
+            self._lose(knowledge_base)
 
     def is_lost(self, attempt: Attempt) -> bool:
         """Whether a renewal was refused, or none will come; the rest of the attempt would be in vain."""
@@ -93,12 +107,18 @@ class LeaseKeeper:
         for knowledge_base, attempts in by_knowledge_base.items():
             try:
                 renewed = self._leases_of(knowledge_base).renew(attempts, self._ttl_seconds)
+            except StateSetBack:
+                self.lose(knowledge_base)
+                continue
             except StoreDown as error:
                 _log.warning("leases_not_renewed", knowledge_base=knowledge_base, error=str(error))
                 continue
             lost = [attempt for attempt, held in zip(attempts, renewed, strict=True) if not held]
             with self._lock:
                 self._lost.update(attempt.generation for attempt in lost if attempt.generation in self._held)
+
+    def _lose(self, knowledge_base: str) -> None:
+        self._lost.update(generation for generation, attempt in self._held.items() if attempt.knowledge_base == knowledge_base)
 
     def _renew_until_stopped(self) -> None:
         while not self._stopping.wait(self._interval_seconds):

@@ -12,6 +12,7 @@ from docmill.domain.errors import (
     DocumentSkipped,
     ProviderError,
     ProviderRateLimited,
+    StateSetBack,
     StoreDown,
     Superseded,
     TextRefused,
@@ -88,6 +89,8 @@ class Reconciler:
             _log.debug("attempt_superseded", document_id=attempt.document_id, generation=attempt.generation)
         except StoreDown as error:
             _log.warning("document_postponed", document_id=attempt.document_id, error=str(error))
+            if isinstance(error, StateSetBack):
+                self.keeper.lose(attempt.knowledge_base)
             self.keeper.pause(OUTAGE_PAUSE_SECONDS)
             if not self.keeper.stopped:
                 give_back([attempt], lambda _: self.state.ledger, self.tasks)
@@ -208,7 +211,7 @@ class _Preparation:
             size_bytes=content.size_bytes,
             counters={name: value for name, value in cut.counters.items() if value},
         )
-        return Prepared(commit, tuple(cut.writes))
+        return Prepared(commit, tuple(cut.writes), tuple(cut.paid))
 
     def _without_chunks(
         self, state: DocumentState, fingerprint: str = "", *, stat: str = "", size_bytes: int = 0, reason: str = ""

@@ -98,7 +98,8 @@ class RunLedger(Protocol):
     def keep_vectors(self, vectors: Mapping[str, Vector]) -> None:
         """Keeps what an attempt has paid for and could not use, until an attempt in whichever process takes it.
 
-        Numbers are kept as 32-bit floats. What nobody takes is forgotten after a day.
+        A state that was set back takes them too: a vector is right in every epoch. Numbers are kept as 32-bit floats. What nobody takes
+        is forgotten after a day.
 
         Args:
             vectors: by the key of their text, which is made of everything that decides which vector it gets.

@@ -88,6 +88,14 @@ class SetBackRules(StateContract):
         assert registry.position() == before
         assert registry.position().set_back
 
+    def test_what_was_paid_for_is_kept_by_a_state_that_was_set_back(
+        self, state: StateUnderTest, replace_server: Callable[[], None]
+    ) -> None:
+        replace_server()
+        state.ledger.keep_vectors({"text": [0.5]})
+        state.registry.reopen(7)
+        assert state.ledger.take_vectors(["text"]) == {"text": [0.5]}
+
     def test_a_state_that_was_set_back_is_opened_again_once(self, state: StateUnderTest, replace_server: Callable[[], None]) -> None:
         attempt = state.begin("a.md")
         replace_server()

@@ -56,6 +56,23 @@ def test_a_lease_is_lost_when_the_epoch_is_raised(world: World) -> None:
     assert world.keeper.is_lost(attempt)
 
 
+def test_all_leases_of_a_state_that_was_set_back_are_lost(world: World) -> None:
+    attempt = begin(world, "a.md")
+    world.keeper.hold(attempt)
+    world.memory.replace_server()
+    world.keeper.renew_all()
+    assert world.keeper.is_lost(attempt)
+
+
+def test_an_attempt_of_a_later_epoch_ends_those_of_earlier_ones(world: World) -> None:
+    earlier = begin(world, "a.md")
+    world.keeper.hold(earlier)
+    world.state.registry.raise_epoch(2)
+    later = begin(world, "b.md")
+    world.keeper.hold(later)
+    assert (world.keeper.is_lost(earlier), world.keeper.is_lost(later)) == (True, False)
+
+
 def test_one_lost_lease_does_not_touch_the_others(world: World) -> None:
     lost = begin(world, "a.md")
     world.keeper.hold(lost)

@@ -12,6 +12,7 @@ from docmill.domain.errors import CallCancelled, ProviderLeftAlone, ProviderPerm
 from docmill.domain.knowledge_bases import EmbeddingModelSpec, StrategyKind, StrategySpec
 from docmill.domain.registry import DocumentState, Entry, Lane
 from docmill.indexing.batchers import Batchers
+from docmill.indexing.committing import Committer
 from docmill.indexing.reconciling import Reconciler
 from docmill.indexing.turns import Turns
 from support.held_model import HeldModel
@@ -105,6 +106,22 @@ def test_texts_that_another_worker_pays_for_are_waited_for_and_not_paid_for_agai
     world.commit()
     assert world.live_texts("b.md")["dense"] == ["only b", "shared"]
     assert world.model.asked() == ["only a", "only b", "shared"]
+
+
+def test_what_was_paid_for_and_could_not_be_committed_is_not_paid_for_again(world: Fleet) -> None:
+    world.begin("a.md", "one\ntwo").result(10)
+    (prepared,), world.handed_over = world.handed_over, []
+    world.memory.replace_server()
+    committer = Committer(lambda _: world.state, world.tasks, world.keeper, linger_seconds=0.0, live_linger_seconds=0.0)
+    committer.start()
+    committer.submit(prepared)
+    assert committer.stop(15)
+    world.state.registry.reopen(7)
+    world.tasks.send(world.state.ledger.resend_expired(9, suspects=False), Lane.BULK)
+    world.another_worker().reconcile(world.tasks.take())
+    world.commit()
+    assert world.live_texts("a.md")["dense"] == ["one", "two"]
+    assert world.model.asked() == ["one", "two"]
 
 
 def test_what_was_claimed_by_a_document_that_fails_is_paid_for_by_the_one_that_waits(world: Fleet) -> None:

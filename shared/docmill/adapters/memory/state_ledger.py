@@ -188,7 +188,7 @@ class MemoryLedger:
 
     def keep_vectors(self, vectors: Mapping[str, Vector]) -> None:
         """See ``RunLedger.keep_vectors``."""
-        with self._step() as (data, _):
+        with self._steps(also_set_back=True) as (data, _):
             data.kept_vectors.update((text, array("f", vector).tolist()) for text, vector in vectors.items())
 
     def take_vectors(self, texts: Sequence[str]) -> dict[str, Vector]:

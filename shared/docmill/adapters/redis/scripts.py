@@ -20,7 +20,7 @@ _UNABLE: Final = (OutOfMemoryError, ReadOnlyError, ClusterDownError, NoPermissio
 #: The same inside the message of a script's error, as servers before 7 put it.
 _UNABLE_TEXTS: Final = ("MISCONF ", "OOM ", "READONLY ", "NOREPLICAS ", "BUSY ", "NOPERM ")
 #: What a state that was set back can still be asked, and what opens it again.
-_UNGUARDED: Final = ("position", "raise_epoch")
+_UNGUARDED: Final = ("position", "raise_epoch", "keep_vectors")
 
 
 @dataclass(frozen=True, slots=True)
