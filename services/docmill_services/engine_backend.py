@@ -15,9 +15,11 @@ from docmill.indexing.run_ending import end_run
 from docmill.indexing.targets import Target
 from docmill.indexing.verifying import Patience
 from docmill.ports.ledger import RunLedger
+from docmill.ports.models import Caller
 from docmill.ports.registry import PRODUCER_ROLE, Registry
 from docmill.ports.stores import ChunkStore
 from docmill.retrieval.query_vectors import QueryVectors
+from docmill.retrieval.rerank import ModelStage, stages_of
 from docmill.retrieval.retrievers import make_retrievers
 from docmill.retrieval.search import Searcher
 from docmill_services.query.app import make_app
@@ -38,6 +40,10 @@ class EngineBackend:
         self._executor = executor
         self._vectors = vectors
         self._searchers: dict[str, Searcher] = {}
+        caller = Caller(opened.specification.name, is_query=True)
+        self._reranking = stages_of(
+            opened.specification.results.reranking, lambda reference: engine.rerank_model_of(reference).on_behalf_of(caller)
+        )
 
     @property
     def settings(self) -> KnowledgeBase:
@@ -114,6 +120,11 @@ class EngineBackend:
         statuses = {provider: gate.status() for provider, gate in self._engine.gates_of(self.settings.name).items()}
         return [ProviderGate(provider, status.state, status.opens_at) for provider, status in statuses.items()]
 
+    @property
+    def rerankers(self) -> Mapping[str, str | None]:
+        """See ``Backend.rerankers``."""
+        return {stage.name: stage.refusal for stage in self._reranking if isinstance(stage, ModelStage)}
+
     def read_text(self, document_id: str) -> str | None:
         """See ``Backend.read_text``."""
         try:
@@ -146,6 +157,7 @@ class EngineBackend:
             stat_of=self.stat_of,
             timeout_seconds=self._engine.settings.query_timeout_seconds,
             index_set=target.index_set,
+            reranking=self._reranking,
         )
 
 

@@ -176,7 +176,7 @@ rag:
     assert {request["body"]["model"] for request in project.server.take_requests()} == {"model-x"}
 
 
-def test_reranking_is_left_out_with_a_warning(project: Project) -> None:
+def test_reranking_without_its_credential_leaves_the_order_as_it_is_and_says_so(project: Project) -> None:
     project.write("""
 rag:
   handbook:
@@ -194,7 +194,9 @@ rag:
 """)
     (answer,) = project.searched(("refunds",))
     assert (paths(answer), answer["reranked"]) == (["handbook/refunds.md"], False)
-    assert "warning: rag.handbook.results.reranking: reranking is not available yet" in project.said
+    (degraded,) = answer["degraded"]
+    assert (degraded["strategy"], degraded["code"]) == ("reranking", "configuration.invalid")
+    assert "OPENAI_API_KEY" in degraded["reason"]
 
 
 def test_semantic_embeddings_need_the_credential_of_their_chat_model(project: Project) -> None:

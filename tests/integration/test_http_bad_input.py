@@ -179,8 +179,8 @@ def test_another_method_is_refused_with_those_that_work(service: Service, method
     assert answer.headers["allow"]
 
 
-def test_reranking_is_not_available(service: Service) -> None:
-    assert_problem(service.search({"query": "x", "rerank": True}), 501, "configuration.not_available")
+def test_reranking_that_is_not_configured_is_refused(service: Service) -> None:
+    assert_problem(service.search({"query": "x", "rerank": True}), 422, "query.invalid")
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ class LibraryBackend:
     own_stores: Mapping[str, ChunkStore] | None = None
     own_verification: Verification = field(default_factory=lambda: Verification(0))
     repairs: list[bool] = field(default_factory=list)
+    rerankers: Mapping[str, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.searcher: Searches = self.own_searcher or self.library.searcher(SystemClock())

@@ -15,6 +15,7 @@ from docmill.domain.knowledge_bases import EmbeddingModelSpec, KnowledgeBase, Re
 from docmill.domain.registry import Attempt, Commit, DocumentState, Intent, Lane
 from docmill.ports.clock import Clock
 from docmill.retrieval.query_vectors import QueryVectors
+from docmill.retrieval.rerank import Stage
 from docmill.retrieval.retrievers import Retriever, make_retrievers
 from docmill.retrieval.search import Searcher
 
@@ -99,7 +100,7 @@ class Library:
             lexical_in_process=True,
         )
 
-    def searcher(self, clock: Clock, retrievers: Sequence[Retriever] | None = None) -> Searcher:
+    def searcher(self, clock: Clock, retrievers: Sequence[Retriever] | None = None, reranking: Sequence[Stage] = ()) -> Searcher:
         return Searcher(
             self.settings,
             self.retrievers() if retrievers is None else retrievers,
@@ -108,6 +109,7 @@ class Library:
             clock=clock,
             read_text=self.texts.get,
             stat_of=self.stats.get,
+            reranking=reranking,
         )
 
     def begin(self, document_id: str, run_id: str = "") -> Attempt:

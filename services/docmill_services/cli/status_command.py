@@ -102,6 +102,9 @@ def rows_of(one: dict[str, Any], now: float) -> list[tuple[str, str | Text]]:
     for gate in one["gate"]:
         said = f"{gate['provider']} {gate['state']}{_until(gate.get('opens_at'), now, 'to be tried by the next request')}"
         rows.append(("provider", Text(said, style="" if gate["state"] == "open" else "yellow")))
+    for reranker in one["reranking"]:
+        if not reranker["ok"]:
+            rows.append(("reranking", Text(f"without {reranker['model']}: {reranker['detail']}", style="yellow")))
     rows.append(("stores", ", ".join(f"{name} {'ok' if s['ok'] else s.get('detail')}" for name, s in one["stores"].items())))
     rows.append(("watching", "yes" if one["watching"] else "no"))
     if run is not None and run["finished_at"] is None and not one["producer"]:

@@ -99,6 +99,11 @@ class Backend(Protocol):
         """The gates of the providers that it is indexed with; raises ``StoreDown``."""
         ...
 
+    @property
+    def rerankers(self) -> Mapping[str, str | None]:
+        """The models that hits are reranked with, by reference, each with why it is switched off, or None."""
+        ...
+
     def read_text(self, document_id: str) -> str | None:
         """A document's whole text as it is now; None when it cannot be had. Called only for documents that the registry knows."""
         ...

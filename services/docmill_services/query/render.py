@@ -19,6 +19,7 @@ from docmill_services.query.responses import (
     FreshnessReply,
     GateReply,
     KnowledgeBaseReply,
+    RerankerReply,
     ResultOfSeveralReply,
     ResultReply,
     RunReply,
@@ -44,7 +45,7 @@ def search_reply(outcome: SearchOutcome, request: SearchRequest, results: Result
             ResultReply.model_validate(_result(rank, hit, outcome, request, results)) for rank, hit in enumerate(outcome.hits, start=1)
         ],
         degraded=[DegradedReply(strategy=one.strategy, code=one.code, reason=without_folders(one.reason)) for one in outcome.degraded],
-        reranked=False,
+        reranked=outcome.reranked,
         freshness=freshness_reply(outcome.freshness),
         took_ms=round(outcome.took_ms, 3),
     )
@@ -80,7 +81,7 @@ def search_several_reply(
             for rank, (outcome, results, hit) in enumerate(hits, start=1)
         ],
         degraded=degraded,
-        reranked=False,
+        reranked=any(outcome.reranked for outcome in outcomes),
         freshness={outcome.knowledge_base: freshness_reply(outcome.freshness) for outcome in outcomes},
         took_ms=round(took_ms, 3),
     )
@@ -130,6 +131,7 @@ def knowledge_base_reply(backend: Backend) -> KnowledgeBaseReply:
         run=None if run is None else run_reply(run),
         last_complete_run=time_of(last.finished_at) if last else None,
         gate=[_gate_reply(gate) for gate in backend.gates()],
+        reranking=[_reranker_reply(model, refusal) for model, refusal in backend.rerankers.items()],
         stores=store_states(backend),
         watching=backend.watching,
         producer=backend.has_producer,
@@ -156,6 +158,12 @@ def _gate_reply(gate: ProviderGate) -> GateReply:
     return GateReply(provider=gate.provider, state=gate.state.value, opens_at=time_of(gate.opens_at))
 
 
+def _reranker_reply(model: str, refusal: str | None) -> RerankerReply:
+    if refusal is None:
+        return RerankerReply(model=model, ok=True)
+    return RerankerReply(model=model, ok=False, detail=without_folders(refusal))
+
+
 def _result(rank: int, hit: Hit, outcome: SearchOutcome, request: SearchRequest, results: Results) -> dict[str, object]:
     record = hit.record
     fields: dict[str, object] = {
@@ -174,9 +182,12 @@ def _result(rank: int, hit: Hit, outcome: SearchOutcome, request: SearchRequest,
     if record.page is not None:
         fields["page"] = record.page
     if results.include_score if request.include_score is None else request.include_score:
-        fields["score"] = hit.score
+        fields["score"] = hit.relevance
     if request.explain:
         fields["strategies"] = {
             name: TraceReply(rank=trace.rank, score=trace.score, contribution=trace.contribution) for name, trace in hit.strategies.items()
         }
+        fields["fused_score"] = hit.score
+        if hit.rerank_score is not None:
+            fields["rerank_score"] = hit.rerank_score
     return fields

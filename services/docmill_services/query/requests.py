@@ -40,7 +40,7 @@ class SearchBody(Body):
     limit: int | None = Field(None, description="How many results at most, 1 to 1000.")
     strategies: Annotated[list[_Name], Field(max_length=100)] | None = Field(None, description="Names of the strategies to ask.")
     filter: FilterBody | None = None
-    rerank: bool | None = Field(None, description="`true` is answered with 501 in this version.")
+    rerank: bool | None = Field(None, description="`false` leaves out the configured reranking; `true` is refused where there is none.")
     include_score: bool | None = None
     return_full_content: bool | None = Field(None, description="`text` is the whole document.")
     explain: bool | None = Field(None, description="Each result says where each strategy placed it.")

@@ -60,8 +60,10 @@ class ResultReply(Reply):
     end_line: int
     metadata: dict[str, str | int | float | bool | list[str]]
     stale: bool = Field(description="The file has changed since it was indexed.")
-    score: float | None = None
+    score: float | None = Field(None, description="The reranking model's where there is one, else that of the fusion.")
     strategies: dict[str, TraceReply] | None = None
+    fused_score: float | None = Field(None, description="With `explain`: the score of the fusion.")
+    rerank_score: float | None = Field(None, description="With `explain`: what the reranking model made of it, 0 to 1.")
     page: int | None = None
 
 
@@ -72,7 +74,7 @@ class ResultOfSeveralReply(ResultReply):
 
 
 class DegradedReply(Reply):
-    """A strategy that could not answer."""
+    """A strategy that could not answer; or `reranking`, when that could not be done."""
 
     strategy: str
     code: str
@@ -158,6 +160,14 @@ class StoreReply(Reply):
     detail: str | None = None
 
 
+class RerankerReply(Reply):
+    """A model that scores hits; one that refused, which it would do with each query, is not asked any more."""
+
+    model: str = Field(description="As the configuration refers to it.")
+    ok: bool
+    detail: str | None = None
+
+
 class IndexSetReply(Reply):
     """One of the physical forms of a knowledge base: the one that queries read, or the one that will take its place."""
 
@@ -177,6 +187,7 @@ class KnowledgeBaseReply(Reply):
     run: RunReply | None
     last_complete_run: str | None = Field(description="RFC 3339, UTC.")
     gate: list[GateReply]
+    reranking: list[RerankerReply] = Field(description="The models that hits are reranked with, in order, as this process knows them.")
     stores: dict[str, StoreReply]
     watching: bool
     producer: bool = Field(description="A process plans its work; without one, a run that was asked for waits.")
@@ -199,6 +210,7 @@ class DocumentReply(Reply):
     chunks: int = Field(description="Over all strategies.")
     reason: str | None = None
     title: str | None = None
+    indexed_at: str | None = Field(default=None, description="When what is indexed of it was committed.")
 
 
 class DocumentsReply(Reply):

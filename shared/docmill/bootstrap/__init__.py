@@ -9,6 +9,7 @@ from docmill.bootstrap.checks import (
 )
 from docmill.bootstrap.connections import Connections, connect
 from docmill.bootstrap.engine import Engine, OpenKnowledgeBase, Owner
+from docmill.bootstrap.isolating import document_loader
 from docmill.bootstrap.looking import Look, look
 from docmill.bootstrap.opening import DATA_FOLDER_NAME, connect_engine, names_servers, open_engine
 from docmill.bootstrap.producing import gates_by_name
@@ -27,6 +28,7 @@ __all__ = [
     "check_servers",
     "connect",
     "connect_engine",
+    "document_loader",
     "gates_by_name",
     "look",
     "names_servers",

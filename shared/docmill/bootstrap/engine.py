@@ -18,10 +18,10 @@ from docmill.adapters.embedded.valkey import ValkeyServer
 from docmill.adapters.files import FileSource
 from docmill.adapters.isolation import ProcessIsolation
 from docmill.bootstrap.connections import Connections, celery_of
-from docmill.bootstrap.models import Models, embedding_threads_of
+from docmill.bootstrap.models import Models
 from docmill.chunking import chunk
 from docmill.config import Configuration, Settings
-from docmill.domain.errors import DocmillError, KnowledgeBaseUnknown
+from docmill.domain.errors import DocmillError, KnowledgeBaseUnknown, NotAvailable
 from docmill.domain.knowledge_bases import KnowledgeBase
 from docmill.domain.registry import Lane
 from docmill.indexing.index_sets import IndexSets
@@ -29,6 +29,7 @@ from docmill.indexing.preparing import Chunker
 from docmill.indexing.state_opening import open_state
 from docmill.ports.clock import Clock
 from docmill.ports.gate import Gate
+from docmill.ports.models import RerankModel
 from docmill.ports.state import KnowledgeBaseState
 from docmill.ports.stores import LexicalStore, VectorStore
 
@@ -65,6 +66,7 @@ class Engine:
         vectors: VectorStore,
         lexical: LexicalStore,
         knowledge_bases: Mapping[str, OpenKnowledgeBase],
+        isolation: ProcessIsolation,
         *,
         unix_socket: Path | None = None,
         models: Models | None = None,
@@ -78,7 +80,7 @@ class Engine:
         self.tasks = connections.tasks
         self.clock: Clock = SystemClock()
         self.chunker: Chunker = chunk
-        self.isolation = ProcessIsolation(embedding_threads=embedding_threads_of(settings))
+        self.isolation = isolation
         # Containers may share a host's name, and each begin with process 1.
         self.holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self.group_commit_seconds = _EMBEDDED_COMMIT_SECONDS if settings.elasticsearch_url is None else settings.group_commit_seconds
@@ -114,6 +116,17 @@ class Engine:
         """
         opened = self.knowledge_base(name)
         return {} if self._models is None else self._models.gates_of(opened.specification, opened.index_sets.served().knowledge_base)
+
+    def rerank_model_of(self, reference: str) -> RerankModel:
+        """The rerank model that a reference of the configuration stands for.
+
+        Raises:
+            NotAvailable: nothing here can talk to its provider.
+            ConfigurationError: a credential is missing.
+        """
+        if self._models is None:
+            raise NotAvailable(f"{reference}: this process was opened with models of its own")
+        return self._models.rerank_model_of(reference)
 
     def stop_calls(self) -> None:
         """Ends every call of a remote model, and all waiting for one, at once; from now on they raise ``CallCancelled``."""
@@ -167,11 +180,14 @@ class Owner(Engine):
         vectors: VectorStore,
         lexical: LexicalStore,
         knowledge_bases: Mapping[str, OpenKnowledgeBase],
+        isolation: ProcessIsolation,
         models: Models | None = None,
     ) -> None:
         """Use ``open_engine``."""
         unix_socket = server.socket if server is not None else None
-        super().__init__(configuration, settings, connections, vectors, lexical, knowledge_bases, unix_socket=unix_socket, models=models)
+        super().__init__(
+            configuration, settings, connections, vectors, lexical, knowledge_bases, isolation, unix_socket=unix_socket, models=models
+        )
         self.data_folder = data_folder
         self.server = server
 

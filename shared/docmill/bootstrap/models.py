@@ -14,13 +14,16 @@ from docmill.config import Configuration, Settings
 from docmill.config.providers import ModelSpec, model_of_chat
 from docmill.domain.knowledge_bases import ChatModelSpec, EmbeddingModelSpec, KnowledgeBase
 from docmill.ports.gate import Gate
-from docmill.ports.models import ChatModel, EmbeddingModel
+from docmill.ports.models import ChatModel, EmbeddingModel, RerankModel
 
 if TYPE_CHECKING:
     from docmill.adapters.providers.http_chat import HttpChatModel
+    from docmill.adapters.providers.rerank_chat import ChatRerankModel
+    from docmill.adapters.providers.rerank_http import HttpRerankModel
 
 ModelOf = Callable[[EmbeddingModelSpec], EmbeddingModel]
 ChatModelOf = Callable[[ChatModelSpec], ChatModel]
+RerankModelOf = Callable[[str], RerankModel]
 
 #: Until a remote model is left that does not answer; also the lease of a request that probes.
 REQUEST_SECONDS: Final = 60.0
@@ -49,6 +52,7 @@ class Models:
         self._gates = gates
         self._embedding: dict[EmbeddingModelSpec, EmbeddingModel] = {}
         self._chat: dict[ChatModelSpec, HttpChatModel] = {}
+        self._rerank: dict[str, HttpRerankModel | ChatRerankModel] = {}
         self._stopped = False
         self._lock = threading.Lock()
 
@@ -81,6 +85,23 @@ class Models:
                     model.close()
             return self._chat[specification]
 
+    def rerank_model_of(self, reference: str) -> RerankModel:
+        """The rerank model that a reference of the configuration stands for.
+
+        Raises:
+            NotAvailable: nothing here can talk to its provider.
+            ConfigurationError: a credential is missing.
+        """
+        from docmill.adapters.providers.language_models import rerank_model_for  # as above
+
+        with self._lock:
+            if reference not in self._rerank:
+                model = rerank_model_for(self._references[reference], credentials=self._environ, permits_of=self._gates.permits_of)
+                self._rerank[reference] = model
+                if self._stopped:
+                    model.close()
+            return self._rerank[reference]
+
     def gates_of(self, *knowledge_bases: KnowledgeBase) -> dict[str, Gate]:
         """The gates of the remote models that these are indexed with, by what people call the provider; none twice."""
         gates: dict[str, Gate] = {}
@@ -100,11 +121,11 @@ class Models:
         """Ends the waiting for permits and every request under way; calls raise ``CallCancelled`` from now on."""
         with self._lock:
             self._stopped = True
-            embedding, chat = [*self._embedding.values()], [*self._chat.values()]
+            embedding, others = [*self._embedding.values()], [*self._chat.values(), *self._rerank.values()]
         for model in embedding:
             _stop(model)
-        for chat_model in chat:
-            chat_model.close()
+        for other in others:
+            other.close()
 
     def close(self) -> None:
         """``stop``, and ends all that was kept for it."""

@@ -7,16 +7,20 @@ from pathlib import Path
 
 import structlog
 
+from docmill.adapters.clock import SystemClock
 from docmill.adapters.embedded.data_folder import DataFolder
 from docmill.adapters.embedded.valkey import ValkeyServer
 from docmill.adapters.files import FileSource
+from docmill.adapters.isolation import ProcessIsolation
 from docmill.bootstrap.connections import Connections, connect
 from docmill.bootstrap.engine import Engine, OpenKnowledgeBase, Owner, Restarts, closer
 from docmill.bootstrap.gates import Gates, limits_of, redis_gates
+from docmill.bootstrap.isolating import isolation_of
 from docmill.bootstrap.models import REQUEST_SECONDS, ChatModelOf, ModelOf, Models
 from docmill.bootstrap.stores import connect_lexical, connect_vectors, lexical_of, vectors_of
 from docmill.config import Configuration, Settings, require_available
 from docmill.domain.errors import ConfigurationError, StoreDown
+from docmill.indexing.containers import ContainerLoading
 from docmill.indexing.index_sets import IndexSets
 from docmill.indexing.sources import ROOTS
 from docmill.ports.models import Caller
@@ -75,8 +79,9 @@ def open_engine(
         if model_of is None:
             models = _models(configuration, settings, environ, connections, undo)
             model_of, chat_model_of = models.model_of, models.chat_model_of
-        opened = _open(configuration, connections, vectors, lexical, model_of, chat_model_of, data_folder.path)
-        engine = Owner(configuration, settings, data_folder, server, connections, vectors, lexical, opened, models)
+        isolation = isolation_of(settings)
+        opened = _open(configuration, connections, vectors, lexical, model_of, chat_model_of, isolation, data_folder.path)
+        engine = Owner(configuration, settings, data_folder, server, connections, vectors, lexical, opened, isolation, models)
         if server is not None:
             restarts.engine = engine
             engine.raise_epochs()
@@ -113,8 +118,9 @@ def connect_engine(
         if model_of is None:
             models = _models(configuration, settings, environ, connections, undo)
             model_of, chat_model_of = models.model_of, models.chat_model_of
-        opened = _open(configuration, connections, vectors, lexical, model_of, chat_model_of)
-        engine = Engine(configuration, settings, connections, vectors, lexical, opened, models=models)
+        isolation = isolation_of(settings)
+        opened = _open(configuration, connections, vectors, lexical, model_of, chat_model_of, isolation)
+        engine = Engine(configuration, settings, connections, vectors, lexical, opened, isolation, models=models)
         engine.keep_open(undo.pop_all())
     return engine
 
@@ -172,13 +178,15 @@ def _open(
     lexical: LexicalStore,
     model_of: ModelOf,
     chat_model_of: ChatModelOf | None,
+    isolation: ProcessIsolation,
     data_path: Path | None = None,
 ) -> dict[str, OpenKnowledgeBase]:
     opened: dict[str, OpenKnowledgeBase] = {}
+    loading = ContainerLoading(isolation, SystemClock())
     for specification in configuration.knowledge_bases:
         state = connections.states[specification.name]
         index_sets = IndexSets(specification, state, vectors, lexical, model_of, chat_model_of=chat_model_of)
         noted_roots = partial(state.registry.noted, ROOTS)
-        source = FileSource(specification, data_path or specification.base_folder / DATA_FOLDER_NAME, noted_roots)
+        source = FileSource(specification, data_path or specification.base_folder / DATA_FOLDER_NAME, noted_roots, loading.load)
         opened[specification.name] = OpenKnowledgeBase(specification, state, source, index_sets)
     return opened

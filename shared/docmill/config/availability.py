@@ -40,10 +40,6 @@ def unavailable_in(kb: KnowledgeBase) -> Iterator[Unavailable]:
             yield Unavailable(kb.name, f"strategies[{index}].{key}", message, blocks_indexing=True)
         for key, message in _without_effect(strategy):
             yield Unavailable(kb.name, f"strategies[{index}].{key}", message, blocks_indexing=False)
-    if kb.results.reranking is not None:
-        yield Unavailable(
-            kb.name, "results.reranking", "reranking is not available yet; results keep the order of the fusion", blocks_indexing=False
-        )
     if kb.answering is not None:
         yield Unavailable(kb.name, "answer", "answers are not available yet; searching works", blocks_indexing=False)
 

@@ -1,5 +1,6 @@
 """Shows a configuration as it takes effect, with every default, and the schema that it follows."""
 
+from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
@@ -7,7 +8,7 @@ from docmill.config.loading import Configuration
 from docmill.config.providers import ModelSpec, Provider, chat_spec_of
 from docmill.config.quantities import format_duration
 from docmill.config.schema import RawConfiguration
-from docmill.domain.knowledge_bases import Answering, KnowledgeBase, Reranking, Results, StrategyKind, StrategySpec
+from docmill.domain.knowledge_bases import Answering, KnowledgeBase, Reranking, Results, ScoreFloor, StrategyKind, StrategySpec
 
 Described = dict[str, object]
 
@@ -116,7 +117,7 @@ def _chat_reference(strategy: StrategySpec, configuration: Configuration) -> str
 def _results(results: Results) -> Described:
     return _present(
         fusion=_present(strategy=results.fusion.kind.value, k=results.fusion.k, weights=dict(results.fusion.weights) or None),
-        reranking=None if results.reranking is None else _reranking(results.reranking),
+        reranking=_stages(results.reranking),
         deduplicate=results.deduplicate,
         limit=results.limit,
         include_score=results.include_score,
@@ -124,7 +125,14 @@ def _results(results: Results) -> Described:
     )
 
 
-def _reranking(reranking: Reranking) -> Described:
+def _stages(reranking: Sequence[ScoreFloor | Reranking]) -> Described | list[Described] | None:
+    stages = [_reranking(stage) for stage in reranking]
+    return stages[0] if len(stages) == 1 else stages or None
+
+
+def _reranking(reranking: ScoreFloor | Reranking) -> Described:
+    if isinstance(reranking, ScoreFloor):
+        return {"score_floor": reranking.share}
     return _present(model=reranking.model, top_k=reranking.top_k, threshold=reranking.threshold, criteria=reranking.criteria)
 
 

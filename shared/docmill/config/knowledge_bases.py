@@ -23,7 +23,17 @@ from docmill.config.schema import (
 from docmill.config.strategies import build_strategies, check_chat_model, checked_roots
 from docmill.config.wording import listed, meant, shown
 from docmill.config.yaml_source import YamlPath, YamlValue
-from docmill.domain.knowledge_bases import Answering, Fusion, FusionKind, KnowledgeBase, Reranking, Results, StrategyKind, StrategySpec
+from docmill.domain.knowledge_bases import (
+    Answering,
+    Fusion,
+    FusionKind,
+    KnowledgeBase,
+    Reranking,
+    Results,
+    ScoreFloor,
+    StrategyKind,
+    StrategySpec,
+)
 
 DEFAULT_INDEXING_TIMEOUT_SECONDS: Final = 1800.0
 DEFAULT_MAX_FILE_SIZE_BYTES: Final = 20 * 1024 * 1024
@@ -137,12 +147,11 @@ def _strategy_as_meant(data: YamlValue, path: YamlPath, problems: Problems) -> Y
 
 def _results_as_meant(data: dict[str, YamlValue], path: YamlPath, problems: Problems) -> dict[str, YamlValue]:
     reranking = data.get("reranking")
-    if not isinstance(reranking, list) or len(reranking) != 1:
+    if not isinstance(reranking, dict):
         return data
     at = (*path, "reranking")
-    problems.warn(at, "is read as the one mapping in the list")
-    problems.rename(at, (*at, 0))
-    return {**data, "reranking": reranking[0]}
+    problems.rename((*at, 0), at)
+    return {**data, "reranking": [reranking]}
 
 
 def _check_documents(raw: RawKnowledgeBase, roots: tuple[str, ...], path: YamlPath, problems: Problems) -> None:
@@ -166,7 +175,11 @@ def _results(
         limit=limit,
         include_score=bool(raw.include_score),
         return_full_content=bool(raw.return_full_content),
-        reranking=None if raw.reranking is None else _reranking(raw.reranking, limit, (*path, "reranking"), around),
+        reranking=tuple(
+            stage
+            for number, one in enumerate(raw.reranking or ())
+            if (stage := _reranking(one, limit, (*path, "reranking", number), around)) is not None
+        ),
     )
 
 
@@ -193,7 +206,12 @@ def _fusion(raw: RawFusion, strategies: tuple[StrategySpec, ...] | None, path: Y
     return Fusion(kind=kind, k=60 if raw.k is None else raw.k, weights=weights)
 
 
-def _reranking(raw: RawReranking, limit: int, path: YamlPath, around: Surroundings) -> Reranking | None:
+def _reranking(raw: RawReranking, limit: int, path: YamlPath, around: Surroundings) -> Reranking | ScoreFloor | None:
+    if raw.score_floor is not None:
+        for key in ("model", "top_k", "threshold", "criteria"):
+            if getattr(raw, key) is not None:
+                around.problems.error((*path, key), "does not go with `score_floor`; make two stages of it, in a list", at_key=True)
+        return ScoreFloor(raw.score_floor)
     if not _has_model(raw.model, path, around):
         return None
     return Reranking(

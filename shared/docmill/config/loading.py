@@ -21,8 +21,9 @@ from docmill.domain.knowledge_bases import EmbeddingModelSpec, KnowledgeBase, St
 
 CONFIGURATION_FILE: Final = "docmill.yaml"
 DEFAULT_SCAN_INTERVAL_SECONDS: Final = 900.0
-#: Of each strategy of a bare folder: more than the 15 results, so that fusion has something to choose from.
-FOLDER_CANDIDATES: Final = 20
+#: Of each strategy of a bare folder: far more than the 15 results, since what both strategies find counts for more than what one of them
+#: places high, and a search may ask for more results.
+FOLDER_CANDIDATES: Final = 100
 
 #: Names of tools that every server has.
 RESERVED_TOOL_NAMES: Final = frozenset({"read_document", "list_knowledge_bases", "index_status"})

@@ -15,6 +15,7 @@ MIN_CHUNK_SIZE: Final = 16
 MAX_CHUNK_SIZE: Final = 1_000_000
 MAX_DIMENSIONS: Final = 65_536
 MAX_STRATEGIES: Final = 64
+MAX_RERANKING_STAGES: Final = 8
 NAME_PATTERN: Final = "[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 TOOL_NAME_PATTERN: Final = "[A-Za-z0-9_.-]{1,128}"
 
@@ -53,6 +54,11 @@ def _key(description: str, default: str | float | None = None, **more: Any) -> A
     """A key that may be absent; ``default`` is what is then used, for the JSON Schema and the reference."""
     extra: dict[str, JsonValue] | None = {"default": default} if default is not None else None
     return Field(default=None, description=description, json_schema_extra=extra, **more)
+
+
+def _or_one(schema: dict[str, Any]) -> None:
+    """A list may also be written as its one element."""
+    schema["anyOf"] = [schema["anyOf"][0]["items"], *schema["anyOf"]]
 
 
 class RawSection(BaseModel):
@@ -122,21 +128,24 @@ class RawFusion(RawSection):
 
 
 class RawReranking(RawSection):
-    """Scoring what was found once more, with a model."""
+    """Scoring what was found once more, with a model; or a floor under the scores that it has."""
 
-    model_config = ConfigDict(json_schema_extra={"required": ["model"]})
-
-    model: Text | None = _key("A reference to the model.")
+    model: Text | None = _key("A reference to the model; needed where there is no `score_floor`.")
     top_k: Annotated[int, Field(ge=0, le=10_000)] | None = _key("How many hits are scored; the results' `limit` when absent or 0.")
     threshold: float | None = _key("The least score that is kept.", 0.5, ge=0, le=1)
     criteria: Text | None = _key("What makes a passage relevant here, in words.")
+    score_floor: float | None = _key("Instead of a model: the share of the best hit's score that is needed to be kept.", ge=0, le=1)
 
 
 class RawResults(RawSection):
     """What happens to candidates after retrieval."""
 
     fusion: RawFusion | None = _key("How the strategies' candidates become one list.")
-    reranking: RawReranking | None = _key("Scoring what was found once more, with a model.")
+    reranking: Annotated[list[RawReranking], Field(max_length=MAX_RERANKING_STAGES)] | None = Field(
+        default=None,
+        description="Scoring what was found once more, with a model; a list of several is done in order.",
+        json_schema_extra=_or_one,
+    )
     deduplicate: bool | None = _key("Keep one of several equal passages.", True)
     limit: Limit | None = _key("How many results a search gives.", 15)
     include_score: bool | None = _key("Results carry their score.", False)

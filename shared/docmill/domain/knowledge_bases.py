@@ -89,6 +89,11 @@ class EmbeddingModelSpec:
         """``provider/model``."""
         return f"{self.provider}/{self.model}"
 
+    @property
+    def reads_latin_only(self) -> bool:
+        """Whether texts in another script mean next to nothing to it: the local models were trained on English."""
+        return self.provider == "local"
+
 
 @dataclass(frozen=True, slots=True)
 class ChatModelSpec:
@@ -205,8 +210,22 @@ class Fusion:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoreFloor:
+    """A stage of reranking that leaves out hits whose score is below this share (0 to 1) of the best one's."""
+
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
 class Reranking:
-    """The reranking that a knowledge base asks for."""
+    """A stage of reranking by a model.
+
+    Attributes:
+        model: a reference.
+        top_k: how many hits it reads; None is all.
+        threshold: what scores below it (0 to 1) is left out.
+        criteria: what makes a passage relevant, in words.
+    """
 
     model: str
     top_k: int | None = None
@@ -216,14 +235,14 @@ class Reranking:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What happens to candidates after retrieval."""
+    """What happens to candidates after retrieval; ``reranking`` has its stages, in order."""
 
     fusion: Fusion = field(default_factory=Fusion)
     deduplicate: bool = True
     limit: int = 15
     include_score: bool = False
     return_full_content: bool = False
-    reranking: Reranking | None = None
+    reranking: tuple[ScoreFloor | Reranking, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +295,8 @@ class KnowledgeBase:
             "form": STORED_FORM_VERSION,
             "strategies": [_shape_of(strategy) for strategy in sorted(self.strategies, key=lambda s: s.name)],
         }
+        if self.allow_secrets:  # what is not allowed any more must not stay stored
+            shape["allow_secrets"] = True
         return hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:16]
 
     @property

@@ -41,16 +41,22 @@ class StrategyTrace:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk after fusion; ``strategies`` says where each strategy placed it."""
+    """A chunk after fusion; ``strategies`` says where each strategy placed it, ``rerank_score`` (0 to 1) what a model makes of it."""
 
     record: ChunkRecord
     score: float
     strategies: Mapping[str, StrategyTrace]
+    rerank_score: float | None = None
+
+    @property
+    def relevance(self) -> float:
+        """The score that it is ordered by among those of its kind: the model's where there is one, else that of the fusion."""
+        return self.score if self.rerank_score is None else self.rerank_score
 
 
 @dataclass(frozen=True, slots=True)
 class Degraded:
-    """A strategy that could not answer, and why."""
+    """A strategy that could not answer, or reranking that could not be done, and why."""
 
     strategy: str
     code: str
@@ -78,7 +84,12 @@ class Freshness:
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """What a search came to; ``stale`` holds ids of documents whose file has changed since."""
+    """What a search came to.
+
+    Attributes:
+        stale: ids of documents whose file has changed since.
+        reranked: whether a model has scored hits.
+    """
 
     knowledge_base: str
     hits: tuple[Hit, ...]
@@ -87,3 +98,4 @@ class SearchOutcome:
     took_ms: float
     stale: frozenset[str] = frozenset()
     full_texts: Mapping[str, str] = field(default_factory=dict)
+    reranked: bool = False

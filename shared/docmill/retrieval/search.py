@@ -1,16 +1,18 @@
-"""Searches one knowledge base: retrieve, verify, fuse, deduplicate, limit."""
+"""Searches one knowledge base: retrieve, verify, fuse, deduplicate, rerank, limit."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Final
 
 from docmill.domain.chunks import ChunkRecord
-from docmill.domain.errors import AllStrategiesFailed, DocmillError, NotAvailable
+from docmill.domain.errors import AllStrategiesFailed, DocmillError, QueryInvalid
 from docmill.domain.knowledge_bases import KnowledgeBase, Results
 from docmill.domain.searching import Candidate, Degraded, Freshness, Hit, SearchOutcome, SearchRequest
 from docmill.ports.clock import Clock
 from docmill.ports.registry import Registry
 from docmill.retrieval.fuse import check_weights, deduplicate, fuse, one_per_document
+from docmill.retrieval.legible import legible
+from docmill.retrieval.rerank import Stage, rerank
 from docmill.retrieval.retrievers import Retriever
 from docmill.retrieval.snapshot import Snapshot, SnapshotReader
 from docmill.retrieval.validate import check_request
@@ -34,6 +36,7 @@ class Searcher:
         stat_of: a document's packed stat signature now, by document id; None when the file is gone.
         timeout_seconds: of one search.
         index_set: the one that the retrievers were made for; a search keeps to it, whatever is served meanwhile.
+        reranking: the stages of reranking, in order.
 
     Raises:
         ConfigurationError: weighted fusion without a weight for each strategy.
@@ -51,7 +54,10 @@ class Searcher:
         stat_of: Callable[[str], str | None],
         timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
         index_set: str | None = None,
+        reranking: Sequence[Stage] = (),
     ) -> None:
+        self._reranking = tuple(reranking)
+        self._executor = executor
         self._knowledge_base = knowledge_base
         self._retrievers = {retriever.spec.name: retriever for retriever in retrievers}
         self._clock = clock
@@ -65,27 +71,29 @@ class Searcher:
         """The best hits for ``request``, all of one moment.
 
         Raises:
-            QueryInvalid: the request breaks a bound or names an unknown strategy.
-            NotAvailable: it asks for reranking.
+            QueryInvalid: the request breaks a bound, names an unknown strategy, or asks for reranking where none is configured.
             AllStrategiesFailed: no strategy could answer; the message has each one's reason.
             StoreDown: the registry does not answer and never did.
         """
         started = self._clock.monotonic()
         check_request(request, self._retrievers.keys())
-        if request.rerank:
-            raise NotAvailable("rerank: this version cannot rerank yet; leave it out, or set it to false")
+        if request.rerank and not self._reranking:
+            raise QueryInvalid("rerank: this knowledge base has no results.reranking; leave it out, or set it to false")
+        deadline = started + self._timeout_seconds
         names = request.strategies if request.strategies is not None else tuple(self._retrievers)
-        snapshot = self._reader.read(
-            [self._retrievers[name] for name in names], request.query, request.filter, started + self._timeout_seconds
-        )
+        snapshot = self._reader.read([self._retrievers[name] for name in names], request.query, request.filter, deadline)
         if snapshot.failures and len(snapshot.failures) == len(names) and not snapshot.candidates:
             raise AllStrategiesFailed(_reasons(snapshot.failures), soonest(snapshot.failures.values()))
-        hits = select(snapshot.candidates, self._knowledge_base.results, request)
+        candidates = legible(snapshot.candidates, request.query, self._knowledge_base.strategies)
+        fused = fuse_candidates(candidates, self._knowledge_base.results, request)
+        stages = () if request.rerank is False else self._reranking
+        reranked, not_reranked = rerank(stages, request.query, fused, self._executor, self._clock, deadline)
+        hits = reranked.hits[: self._knowledge_base.results.limit if request.limit is None else request.limit]
         full_texts = self._full_texts(hits) if _wants_full_content(self._knowledge_base.results, request) else {}
         return SearchOutcome(
             knowledge_base=self._knowledge_base.name,
             hits=tuple(hits),
-            degraded=tuple(Degraded(name, error.code, str(error)) for name, error in sorted(snapshot.failures.items())),
+            degraded=(*(Degraded(name, error.code, str(error)) for name, error in sorted(snapshot.failures.items())), *not_reranked),
             freshness=Freshness(
                 index_set=snapshot.position.index_set,
                 commit=snapshot.position.commit,
@@ -97,6 +105,7 @@ class Searcher:
             took_ms=(self._clock.monotonic() - started) * 1000.0,
             stale=self._stale(snapshot, hits),
             full_texts=full_texts,
+            reranked=reranked.by_model,
         )
 
     @property
@@ -123,12 +132,12 @@ class Searcher:
         return texts
 
 
-def select(candidates: Sequence[Candidate], results: Results, request: SearchRequest) -> list[Hit]:
-    """Fuses, removes repetitions and cuts to the limit; whole documents come once each."""
+def fuse_candidates(candidates: Sequence[Candidate], results: Results, request: SearchRequest) -> list[Hit]:
+    """Fuses and removes repetitions; whole documents come once each."""
     hits = fuse(candidates, results.fusion)
     if results.deduplicate:
-        hits = one_per_document(hits) if _wants_full_content(results, request) else deduplicate(hits)
-    return hits[: results.limit if request.limit is None else request.limit]
+        return one_per_document(hits) if _wants_full_content(results, request) else deduplicate(hits)
+    return hits
 
 
 def shown_text(record: ChunkRecord, outcome: SearchOutcome) -> str:

@@ -29,9 +29,9 @@ def test_a_provider_without_an_adapter_cannot_index(tmp_path: Path, model: str) 
     assert parts(tmp_path, text) == [("rag.notes.strategies[0].embedding_model", True)]
 
 
-def test_reranking_and_answers_are_left_out_and_the_knowledge_base_works(tmp_path: Path) -> None:
+def test_answers_are_left_out_and_the_knowledge_base_works(tmp_path: Path) -> None:
     text = knowledge_base(extra="    results: {reranking: {model: openai/x}}\n    answer: {model: openai/x}\n")
-    assert parts(tmp_path, text) == [("rag.notes.results.reranking", False), ("rag.notes.answer", False)]
+    assert parts(tmp_path, text) == [("rag.notes.answer", False)]
     (kb,) = load(tmp_path, text).knowledge_bases
     require_available(kb)
 

@@ -154,7 +154,12 @@ def test_a_bad_value_in_a_strategy_is_one_error(tmp_path: Path, strategy: str, p
         ("    results: {reranking: {model: ''}}", "results.reranking.model: needs a `model`"),
         ("    results: {reranking: {model: openai/x, threshold: 2}}", "results.reranking.threshold: must be at most 1, not `2`"),
         ("    results: {reranking: {model: openai/x, top_k: -1}}", "results.reranking.top_k: must be at least 0, not `-1`"),
-        ("    results: {reranking: [{model: openai/x}, {}]}", "results.reranking: must be a mapping, not a list"),
+        ("    results: {reranking: [{model: openai/x}, {}]}", "results.reranking[1]: needs a `model`"),
+        ("    results: {reranking: [{score_floor: 2}]}", "results.reranking[0].score_floor: must be at most 1, not `2`"),
+        (
+            "    results: {reranking: [{score_floor: 0.5, model: openai/x}]}",
+            "results.reranking[0].model: does not go with `score_floor`; make two stages of it, in a list",
+        ),
         (
             "    results: {reranking: [{model: openai/x, topk: 1}]}",
             "results.reranking[0].topk: this key is not known (did you mean `top_k`?)",

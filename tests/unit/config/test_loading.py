@@ -17,6 +17,7 @@ from docmill.domain.knowledge_bases import (
     KnowledgeBase,
     Reranking,
     Results,
+    ScoreFloor,
     Similarity,
     StrategyKind,
     StrategySpec,
@@ -139,7 +140,7 @@ rag:
         limit=8,
         include_score=True,
         return_full_content=True,
-        reranking=Reranking("judge", top_k=8, threshold=0.3, criteria="Prefer the newest manual."),
+        reranking=(Reranking("judge", top_k=8, threshold=0.3, criteria="Prefer the newest manual."),),
     )
     path = tmp_path / "docmill.yaml"
     assert [warning.removeprefix(f"{path}:") for warning in configuration.warnings] == [
@@ -278,7 +279,7 @@ def test_a_lone_strategy_needs_no_weight(tmp_path: Path) -> None:
     assert kb.results.fusion.weights == {"bm25": 1.0}
 
 
-def test_reranking_as_a_list_of_one_and_other_spellings_are_understood(tmp_path: Path) -> None:
+def test_reranking_as_a_list_and_other_spellings_are_understood(tmp_path: Path) -> None:
     text = """
 rag:
   notes:
@@ -290,17 +291,17 @@ rag:
     results:
       fusion: {strategy: reciprocal_rank_fusion}
       reranking:
+        - {score_floor: 0.25}
         - {model: openai/gpt-4o-mini, top_k: 0}
 """
     configuration = load(tmp_path, text)
     (kb,) = configuration.knowledge_bases
     assert kb.strategies[0].embedding == EmbeddingModelSpec("local", "all-minilm-l6-v2", 384)
-    assert kb.results.reranking == Reranking("openai/gpt-4o-mini", top_k=15)
+    assert kb.results.reranking == (ScoreFloor(0.25), Reranking("openai/gpt-4o-mini", top_k=15))
     assert [warning.split(": ", 1)[1] for warning in configuration.warnings] == [
         "rag.notes.type: belongs to an agent's toolset and is ignored here",
         "rag.notes.ref: belongs to an agent's toolset and is ignored here",
         "rag.notes.strategies[0].model: is read as `embedding_model`",
-        "rag.notes.results.reranking: is read as the one mapping in the list",
     ]
 
 
@@ -425,6 +426,12 @@ def test_query_time_settings_do_not_change_the_pipeline_hash(tmp_path: Path) -> 
     assert one.pipeline_hash == two.pipeline_hash != other.pipeline_hash
 
 
+def test_what_is_not_allowed_any_more_is_indexed_into_another_set(tmp_path: Path) -> None:
+    withheld = only(tmp_path, knowledge_base("{type: bm25}"))
+    allowed = only(tmp_path, knowledge_base("{type: bm25}", "    allow_secrets: true\n"))
+    assert withheld.pipeline_hash != allowed.pipeline_hash
+
+
 def test_a_file_that_is_not_there_is_not_found(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationNotFound, match="no such file") as caught:
         load_configuration(tmp_path / "gone.yaml")
@@ -456,7 +463,7 @@ def test_a_bare_folder_is_a_hybrid_knowledge_base_named_after_it(tmp_path: Path)
     (kb,) = configuration.knowledge_bases
     assert (configuration.path, configuration.base_folder) == (None, folder)
     assert (kb.name, kb.base_folder, kb.roots) == ("My-Notes-2026", folder, (str(folder),))
-    assert [(s.kind, s.limit) for s in kb.strategies] == [(StrategyKind.CHUNKED_EMBEDDINGS, 20), (StrategyKind.BM25, 20)]
+    assert [(s.kind, s.limit) for s in kb.strategies] == [(StrategyKind.CHUNKED_EMBEDDINGS, 100), (StrategyKind.BM25, 100)]
     assert kb.strategies[0].embedding == EmbeddingModelSpec("local", "all-minilm-l6-v2", 384)
     assert kb.strategies[0].threshold == 0.2
     assert kb.results.fusion.kind is FusionKind.RRF

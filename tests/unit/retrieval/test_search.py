@@ -12,12 +12,12 @@ from docmill.domain.errors import (
     AllStrategiesFailed,
     ConfigurationError,
     DocmillError,
-    NotAvailable,
     ProviderLeftAlone,
     ProviderTransient,
+    QueryInvalid,
     StoreDown,
 )
-from docmill.domain.knowledge_bases import Fusion, FusionKind, Results, StrategySpec
+from docmill.domain.knowledge_bases import EmbeddingModelSpec, Fusion, FusionKind, Results, StrategySpec
 from docmill.domain.registry import Lane
 from docmill.domain.searching import SearchRequest
 from docmill.ports.models import Caller
@@ -82,6 +82,21 @@ def test_each_strategy_gives_at_most_its_limit(library: Library) -> None:
     searcher = library.searcher(StillClock())
     assert len(documents(searcher, strategies=("bm25",))) == WORDS.limit
     assert len(documents(searcher, limit=2)) == 2
+
+
+def test_candidates_of_a_model_that_cannot_read_the_query_count_only_where_there_are_no_others() -> None:
+    latin_only = replace(VECTORS, embedding=EmbeddingModelSpec("local", "all-minilm-l6-v2"))
+    library = Library(strategies=(WORDS, latin_only))
+    try:
+        library.put("a", "苹果")
+        library.put("b", "apple")
+        searcher = library.searcher(StillClock())
+        assert documents(searcher, "苹果") == ["a"]
+        assert set(documents(searcher, "apple")) == {"a", "b"}
+        assert set(documents(searcher, "香蕉")) == {"a", "b"}
+        assert set(documents(searcher, "苹果", strategies=("chunked-embeddings",))) == {"a", "b"}
+    finally:
+        library.close()
 
 
 def test_equal_scores_give_equal_answers_in_document_order(library: Library) -> None:
@@ -238,8 +253,8 @@ def test_the_cache_of_query_vectors_is_bounded_and_forgets_the_oldest(library: L
     assert not cache.holds(library.model, "two")
 
 
-def test_reranking_is_not_available_and_says_so(library: Library) -> None:
-    with pytest.raises(NotAvailable, match="rerank"):
+def test_reranking_that_is_not_configured_is_refused(library: Library) -> None:
+    with pytest.raises(QueryInvalid, match="rerank"):
         library.searcher(StillClock()).search(SearchRequest("apple", rerank=True))
     assert documents(library.searcher(StillClock()), rerank=False) == []
 
