@@ -14,10 +14,12 @@ from docmill.indexing.index_sets import WATCHING
 from docmill.indexing.run_ending import end_run
 from docmill.indexing.targets import Target
 from docmill.indexing.verifying import Patience
+from docmill.indexing.watch_note import is_watched
 from docmill.ports.ledger import RunLedger
 from docmill.ports.models import Caller
 from docmill.ports.registry import PRODUCER_ROLE, Registry
 from docmill.ports.stores import ChunkStore
+from docmill.retrieval.answering.answerer import Answerer
 from docmill.retrieval.query_vectors import QueryVectors
 from docmill.retrieval.rerank import ModelStage, stages_of
 from docmill.retrieval.retrievers import make_retrievers
@@ -59,6 +61,18 @@ class EngineBackend:
         return self._searchers[target.index_set]
 
     @property
+    def answerer(self) -> Answerer | None:
+        """See ``Backend.answerer``."""
+        settings = self.settings.answering
+        if settings is None:
+            return None
+        caller = Caller(self.settings.name, is_query=True)
+        kinds = {strategy.name: strategy.kind for strategy in self._opened.index_sets.served().knowledge_base.strategies}
+        return Answerer(
+            self.searcher.search, lambda: self._engine.answer_model_of(settings.model).on_behalf_of(caller), settings, kinds
+        )
+
+    @property
     def registry(self) -> Registry:
         """See ``Backend.registry``."""
         return self._opened.state.registry
@@ -83,7 +97,7 @@ class EngineBackend:
     def watching(self) -> bool:
         """See ``Backend.watching``."""
         try:
-            return self.registry.noted(WATCHING) is not None
+            return is_watched(self.registry.noted(WATCHING))
         except DocmillError:
             return False  # what cannot be asked is not known to watch; the registry's own state says why
 

@@ -179,6 +179,11 @@ def test_another_method_is_refused_with_those_that_work(service: Service, method
     assert answer.headers["allow"]
 
 
+def test_a_question_without_a_chat_model_is_refused(service: Service) -> None:
+    answer = service.client.post("/v1/knowledge-bases/library/answer", json={"question": "what?"})
+    assert_problem(answer, 501, "answer.no_model")
+
+
 def test_reranking_that_is_not_configured_is_refused(service: Service) -> None:
     assert_problem(service.search({"query": "x", "rerank": True}), 422, "query.invalid")
 
@@ -186,7 +191,6 @@ def test_reranking_that_is_not_configured_is_refused(service: Service) -> None:
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("POST", "/v1/knowledge-bases/library/answer"),
         ("PUT", "/v1/knowledge-bases/library/documents/a.md"),
         ("DELETE", "/v1/knowledge-bases/library/documents/a.md"),
         ("POST", "/mcp"),

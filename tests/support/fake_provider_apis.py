@@ -20,6 +20,8 @@ _GEMINI_ONE: Final = re.compile(r"/v1beta/models/[^/:]+:embedContent")
 _OPENAI_KEYS: Final = {"model", "input", "encoding_format", "dimensions", "user"}
 _OPENAI_DIMENSIONS: Final = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 _OPENAI_TOKENS, _OPENAI_REQUEST_TOKENS, _OPENAI_TEXTS = 8192, 300_000, 2048
+_SOURCED_PASSAGE: Final = re.compile(r"Passage (\d+), from [^\n]*:\n<<<[^\n]*\n(.*?)\n[^\n]*>>>", re.DOTALL)
+_QUESTION: Final = re.compile(r"Question:\n<<<[^\n]*\n(.*?)\n[^\n]*>>>", re.DOTALL)
 EVENT_STREAM: Final = "text/event-stream; charset=utf-8"
 
 
@@ -131,4 +133,15 @@ def _said_to(prompt: str, *, asks_for_form: bool) -> str | None:
     """A sentence that only this prompt gets; None where the prompt asks for a form that the API's own model keeps to."""
     if asks_for_form or "Passage 1:" in prompt:
         return None
+    if passages := _SOURCED_PASSAGE.findall(prompt):
+        return _answer_from(passages, _QUESTION.findall(prompt)[0])
     return f"These words are about subject {hashlib.sha256(prompt.encode()).hexdigest()[:12]}."
+
+
+def _answer_from(passages: list[tuple[str, str]], question: str) -> str:
+    """Cites the passages with the last word of the question, and one that there is not; declines where no passage has it."""
+    word = re.findall(r"\w+", question)[-1]
+    numbers = [number for number, text in passages if word in text]
+    if not numbers:
+        return f"NOT_COVERED The documents say nothing about {word}."
+    return f"It is about {word} {''.join(f'[{number}]' for number in numbers)}, and more [99]."

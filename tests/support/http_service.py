@@ -14,6 +14,7 @@ from docmill.domain.verification import Verification
 from docmill.ports.ledger import RunLedger
 from docmill.ports.registry import Registry
 from docmill.ports.stores import ChunkStore
+from docmill.retrieval.answering.answerer import Answerer
 from docmill_services.query.app import make_app
 from docmill_services.query.backend import ProviderGate, Searches
 from docmill_services.query.serve import RunningServer, serve
@@ -43,6 +44,7 @@ class LibraryBackend:
     own_stores: Mapping[str, ChunkStore] | None = None
     own_verification: Verification = field(default_factory=lambda: Verification(0))
     repairs: list[bool] = field(default_factory=list)
+    answerer: Answerer | None = None
     rerankers: Mapping[str, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -1,5 +1,6 @@
 """API: how commands ask the query service: the one that runs on the data folder, or one opened for this command alone."""
 
+import json
 import os
 import time
 from collections.abc import Iterator, Mapping
@@ -48,6 +49,30 @@ class Api:
         """The JSON that answers ``body``; raises ``ApiError`` or ``ServiceDown``."""
         return self._ask("POST", path, json=body if body is not None else {})
 
+    def events(self, path: str, body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """The server-sent events that answer ``body``: the name of each, and its JSON.
+
+        Raises:
+            ApiError: it is refused, or ends with an event ``error``.
+            ServiceDown: the service does not answer, or breaks off.
+        """
+        try:
+            with self.client.stream("POST", path, json=body, timeout=httpx.Timeout(_TIMEOUT_SECONDS, read=None)) as response:
+                if not response.is_success:
+                    response.read()
+                    raise _error_of(_problem_of(response), response.status_code)
+                name = ""
+                for line in response.iter_lines():
+                    if line.startswith("event: "):
+                        name = line.removeprefix("event: ")
+                    elif line.startswith("data: "):
+                        data = json.loads(line.removeprefix("data: "))
+                        if name == "error":
+                            raise _error_of(data, int(data.get("status", 500)))
+                        yield name, data
+        except httpx.HTTPError as error:
+            raise ServiceDown(f"the query service at {self.client.base_url} does not answer: {error}") from error
+
     def delete(self, path: str) -> Any:
         """The JSON that answers; raises ``ApiError`` or ``ServiceDown``."""
         return self._ask("DELETE", path)
@@ -59,16 +84,24 @@ class Api:
             raise ServiceDown(f"the query service at {self.client.base_url} does not answer: {error}") from error
         if response.is_success:
             return response.json()
-        raise _error_of(response)
+        raise _error_of(_problem_of(response), response.status_code)
 
 
-def _error_of(response: httpx.Response) -> ApiError:
+def _problem_of(response: httpx.Response) -> Mapping[str, Any]:
+    """The problem document of a refusal; empty where it has none."""
     try:
         problem = response.json()
-        code, detail = str(problem.get("code", "")), str(problem.get("detail") or problem.get("title"))
     except ValueError:
-        code, detail = "", f"the query service answered {response.status_code}"
-    return ApiError(detail, code, exit_codes_by_error().get(code, ExitCode.USAGE if response.status_code < 500 else ExitCode.SERVICE_DOWN))
+        return {}
+    return problem if isinstance(problem, dict) else {}
+
+
+def _error_of(problem: Mapping[str, Any], status: int) -> ApiError:
+    code, detail = (
+        str(problem.get("code", "")),
+        str(problem.get("detail") or problem.get("title") or f"the query service answered {status}"),
+    )
+    return ApiError(detail, code, exit_codes_by_error().get(code, ExitCode.USAGE if status < 500 else ExitCode.SERVICE_DOWN))
 
 
 @contextmanager

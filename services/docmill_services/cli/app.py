@@ -6,8 +6,11 @@ import typer
 
 from docmill import __version__
 from docmill_services.cli.api_command import api
+from docmill_services.cli.approve_command import approve_removals
+from docmill_services.cli.ask_command import ask
 from docmill_services.cli.config_command import config_app
 from docmill_services.cli.doctor_command import doctor
+from docmill_services.cli.eval_command import evaluate_searches
 from docmill_services.cli.explain_command import explain
 from docmill_services.cli.index_command import index
 from docmill_services.cli.output import out
@@ -30,10 +33,13 @@ app = typer.Typer(
 app.command(short_help="Index, follow changes and answer searches.")(up)
 app.command(short_help="Index once and end.")(index)
 app.command(short_help="Search what is indexed.")(search)
+app.command(short_help="Answer a question, with citations.")(ask)
 app.command(short_help="Show how every knowledge base stands.")(status)
 app.command(short_help="Say why a file is found, or is not.")(explain)
 app.command(short_help="Compare files, registry and stores.")(verify)
+app.command(name="eval", short_help="Measure how well searches find what was judged relevant.")(evaluate_searches)
 app.command(short_help="Try failed and quarantined files again.")(retry)
+app.command(short_help="Remove what is missing and was kept.")(approve_removals)
 app.command(short_help="Check this machine and docmill's parts.")(doctor)
 app.command(short_help="Scan and plan, as a process of its own.")(producer)
 app.command(short_help="Index what is planned, as a process of its own.")(worker)

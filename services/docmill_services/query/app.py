@@ -17,10 +17,12 @@ from docmill_services.query.context import Context
 from docmill_services.query.edge import REQUEST_ID_KEY, Edge
 from docmill_services.query.openapi import DescribedApplication
 from docmill_services.query.problems import FieldError, Problem, RefusedRequest, problem_of, problem_response, request_problem
+from docmill_services.query.routes.answer import answer_routes
 from docmill_services.query.routes.documents import document_routes
 from docmill_services.query.routes.health import health_routes
 from docmill_services.query.routes.knowledge_bases import knowledge_base_routes
 from docmill_services.query.routes.later import later_routes
+from docmill_services.query.routes.removals import removal_routes
 from docmill_services.query.routes.retrying import retry_routes
 from docmill_services.query.routes.runs import run_routes
 from docmill_services.query.routes.search import search_routes
@@ -41,13 +43,14 @@ def make_app(knowledge_bases: Mapping[str, Backend], api_key: str | None = None)
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         context.work.close()
+        context.answers.close()
 
     app = DescribedApplication(
         title="docmill", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=lifespan
     )
     app.state.context = context
-    work_routes = (run_routes, retry_routes, verification_routes)
-    for routes in (health_routes, knowledge_base_routes, search_routes, document_routes, *work_routes, later_routes):
+    work_routes = (run_routes, retry_routes, removal_routes, verification_routes)
+    for routes in (health_routes, knowledge_base_routes, search_routes, answer_routes, document_routes, *work_routes, later_routes):
         app.include_router(routes(context))
     app.add_exception_handler(DocmillError, _on_docmill_error)
     app.add_exception_handler(RequestValidationError, _on_validation_error)

@@ -12,6 +12,7 @@ from docmill.ports.gate import GateState
 from docmill.ports.ledger import RunLedger
 from docmill.ports.registry import Registry
 from docmill.ports.stores import ChunkStore
+from docmill.retrieval.answering.answerer import Answerer
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,11 @@ class Backend(Protocol):
     @property
     def searcher(self) -> Searches:
         """What answers searches over it."""
+        ...
+
+    @property
+    def answerer(self) -> Answerer | None:
+        """What answers questions over it; None where no chat model is configured."""
         ...
 
     @property

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from starlette.responses import Response
 
@@ -12,14 +13,22 @@ from docmill_services.query.metrics import Metrics
 from docmill_services.query.responses import Reply
 from docmill_services.query.work import Work
 
+ANSWER_THREADS: Final = 16
+#: Answers that are written or wait; more are refused.
+MAX_ANSWERS: Final = 64
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Knowledge bases, threads, metrics, and the event that ends streams when the server stops; ``guarded`` by a key or not."""
+    """Knowledge bases, threads, metrics, and the event that ends streams when the server stops; ``guarded`` by a key or not.
+
+    Answers have threads of their own: a model takes its time, and nobody's search is to wait for that.
+    """
 
     knowledge_bases: Mapping[str, Backend]
     guarded: bool = False
     work: Work = field(default_factory=Work)
+    answers: Work = field(default_factory=lambda: Work(ANSWER_THREADS, MAX_ANSWERS))
     metrics: Metrics = field(default_factory=Metrics)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 

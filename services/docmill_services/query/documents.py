@@ -5,12 +5,13 @@ from base64 import b64decode, urlsafe_b64encode
 from typing import Final
 
 from docmill.domain.chunks import ChunkRecord
-from docmill.domain.errors import DocumentUnknown, QueryInvalid
+from docmill.domain.errors import DocumentUnknown, QueryInvalid, SkipReason
 from docmill.domain.index_names import index_name
 from docmill.domain.registry import DocumentState, Entry
 from docmill.retrieval.verify import has_changed
 from docmill_services.query.backend import Backend
 from docmill_services.query.problems import without_folders
+from docmill_services.query.render import time_of
 from docmill_services.query.responses import (
     ChunkReply,
     DocumentDetailReply,
@@ -103,6 +104,10 @@ def _document(document_id: str, entry: Entry | None, state: DocumentState) -> Do
     }
     if entry and entry.reason:
         fields["reason"] = without_folders(entry.reason)
+    elif state is DocumentState.EMPTY:
+        fields["reason"] = f"{SkipReason.EMPTY}: it has no text that could be searched"
+    if entry and entry.live and entry.live.committed_at is not None:
+        fields["indexed_at"] = time_of(entry.live.committed_at)
     return DocumentReply.model_validate(fields)
 
 

@@ -13,7 +13,8 @@ _WORDS: Final[Mapping[int, str]] = {
     400: "The body is not JSON.",
     404: "No such knowledge base, document or run.",
     422: "A field is missing, unknown or out of bounds.",
-    501: "This version cannot do it yet.",
+    501: "This version, or this configuration, cannot do it.",
+    502: "A model refuses, or what it returned cannot be used.",
     503: "A service that is needed does not answer.",
 }
 _PROBLEM: Final = {"schema": {"$ref": f"#/components/schemas/{ProblemReply.__name__}"}}

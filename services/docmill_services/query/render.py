@@ -2,23 +2,34 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
+from docmill.domain.answering import Answer, Passage
 from docmill.domain.errors import DocmillError
 from docmill.domain.knowledge_bases import Results
 from docmill.domain.runs import Run
 from docmill.domain.searching import Freshness, Hit, SearchOutcome, SearchRequest
 from docmill.domain.verification import Verification
+from docmill.indexing.held_removals import HELD, HeldRemovals
+from docmill.indexing.index_sets import WATCHING
+from docmill.indexing.watch_note import trouble_of
 from docmill.retrieval.search import shown_text
 from docmill_services.query.backend import Backend, ProviderGate
 from docmill_services.query.problems import without_folders
 from docmill_services.query.responses import (
+    AnswerReply,
+    CitationReply,
+    CitationsReply,
     DegradedOfSeveralReply,
     DegradedReply,
     DocumentCounts,
     FindingReply,
     FreshnessReply,
     GateReply,
+    HeldRemovalsReply,
     KnowledgeBaseReply,
+    PassageReply,
+    PassagesReply,
     RerankerReply,
     ResultOfSeveralReply,
     ResultReply,
@@ -87,6 +98,58 @@ def search_several_reply(
     )
 
 
+def passages_reply(passages: Sequence[Passage]) -> PassagesReply:
+    """What the model is shown."""
+    return PassagesReply(passages=[PassageReply.model_validate({**_citation(one), "text": one.text}) for one in passages])
+
+
+def citations_reply(answer: Answer) -> CitationsReply:
+    """What an answer cites."""
+    return CitationsReply.model_validate(_citations(answer))
+
+
+def answer_reply(answer: Answer, took_ms: float) -> AnswerReply:
+    """An answer, after so many milliseconds."""
+    return AnswerReply.model_validate(
+        {
+            **_citations(answer),
+            "text": answer.text,
+            "is_grounded": answer.is_grounded,
+            "declined": answer.declined,
+            "degraded": [
+                DegradedReply(strategy=one.strategy, code=one.code, reason=without_folders(one.reason)) for one in answer.degraded
+            ],
+            "reranked": answer.reranked,
+            "freshness": freshness_reply(answer.freshness),
+            "took_ms": round(took_ms, 3),
+        }
+    )
+
+
+def _citations(answer: Answer) -> dict[str, object]:
+    return {
+        "citations": [CitationReply.model_validate(_citation(one)) for one in answer.cited],
+        "citations_offered": answer.offered,
+        "citations_used": len(answer.cited),
+        "citations_invalid": answer.dropped_markers,
+    }
+
+
+def _citation(passage: Passage) -> dict[str, object]:
+    record = passage.hit.record
+    fields: dict[str, object] = {
+        "number": passage.number,
+        "label": passage.label,
+        "document_id": record.document_id,
+        "chunk_id": record.chunk_id,
+        "start_line": record.start_line,
+        "end_line": record.end_line,
+    }
+    if record.page is not None:
+        fields["page"] = record.page
+    return fields
+
+
 def freshness_reply(freshness: Freshness) -> FreshnessReply:
     """How fresh an answer is."""
     return FreshnessReply(
@@ -136,6 +199,7 @@ def knowledge_base_reply(backend: Backend) -> KnowledgeBaseReply:
         watching=backend.watching,
         producer=backend.has_producer,
         index_sets=index_sets_of(backend),
+        **_found_of_files(backend),
     )
 
 
@@ -150,6 +214,19 @@ def verification_reply(verification: Verification) -> VerificationReply:
         ],
         pending=verification.pending,
     )
+
+
+def _found_of_files(backend: Backend) -> dict[str, Any]:
+    """What is not as it should be with the files, where something is."""
+    found: dict[str, Any] = {}
+    trouble = trouble_of(backend.registry.noted(WATCHING))
+    if trouble is not None:
+        found["watching_trouble"] = without_folders(trouble)
+    held = HeldRemovals.from_json(backend.registry.noted(HELD))
+    if held is not None:
+        reply = HeldRemovalsReply(documents=held.documents, reason=without_folders(held.reason), since=time_of(held.since))
+        found["removals_held"] = reply
+    return found
 
 
 def _gate_reply(gate: ProviderGate) -> GateReply:

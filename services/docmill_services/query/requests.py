@@ -59,6 +59,26 @@ class SearchBody(Body):
         )
 
 
+class AnswerBody(Body):
+    """A question."""
+
+    question: str = Field(description="1 to 32,768 characters, in any language; the answer comes in the same.")
+    stream: bool = Field(False, description="Whether the answer comes as server-sent events while it is written.")
+    strategies: Annotated[list[_Name], Field(max_length=100)] | None = Field(None, description="Names of the strategies to ask.")
+    filter: FilterBody | None = None
+    rerank: bool | None = Field(None, description="`false` leaves out the configured reranking; `true` is refused where there is none.")
+
+    def to_domain(self) -> SearchRequest:
+        """The search that finds its passages."""
+        return SearchRequest(
+            query=self.question,
+            strategies=None if self.strategies is None else tuple(self.strategies),
+            filter=ChunkFilter() if self.filter is None else self.filter.to_domain(),
+            rerank=self.rerank,
+            return_full_content=False,
+        )
+
+
 class SearchSeveralBody(SearchBody):
     """A search over several knowledge bases."""
 

@@ -121,6 +121,57 @@ class SearchSeveralReply(Reply):
     took_ms: float
 
 
+class CitationReply(Reply):
+    """A passage that an answer cites."""
+
+    number: int = Field(description="As the text has it in square brackets.")
+    label: str = Field(description="For people: `[1] Handbook › Refunds (handbook.md:12-30)`.")
+    document_id: str
+    chunk_id: str
+    start_line: int
+    end_line: int
+    page: int | None = None
+
+
+class PassageReply(CitationReply):
+    """A passage that the model is shown."""
+
+    text: str
+
+
+class PassagesReply(Reply):
+    """The first event of an answer that is written."""
+
+    passages: list[PassageReply]
+
+
+class DeltaReply(Reply):
+    """The next part of an answer that is written."""
+
+    text: str
+
+
+class CitationsReply(Reply):
+    """What an answer cites."""
+
+    citations: list[CitationReply]
+    citations_offered: int = Field(description="How many passages the model was shown.")
+    citations_used: int = Field(description="How many of them the answer cites.")
+    citations_invalid: int = Field(description="Markers of passages that there are not; they were left out.")
+
+
+class AnswerReply(CitationsReply):
+    """An answer."""
+
+    text: str
+    is_grounded: bool = Field(description="It cites at least one passage.")
+    declined: bool = Field(description="The documents do not answer the question, and the text says so.")
+    degraded: list[DegradedReply]
+    reranked: bool
+    freshness: FreshnessReply
+    took_ms: float
+
+
 class RunReply(Reply):
     """One run."""
 
@@ -176,6 +227,14 @@ class IndexSetReply(Reply):
     documents: dict[str, int] = Field(description="By stored state; those that wait are in none.")
 
 
+class HeldRemovalsReply(Reply):
+    """Documents that are missing, and kept since so much is missing at once, until a later scan or a person confirms it."""
+
+    documents: int
+    reason: str
+    since: str | None = Field(description="RFC 3339, UTC.")
+
+
 class KnowledgeBaseReply(Reply):
     """A knowledge base and how it stands."""
 
@@ -190,6 +249,8 @@ class KnowledgeBaseReply(Reply):
     reranking: list[RerankerReply] = Field(description="The models that hits are reranked with, in order, as this process knows them.")
     stores: dict[str, StoreReply]
     watching: bool
+    watching_trouble: str | None = Field(None, description="Why some changes are found by scans alone.")
+    removals_held: HeldRemovalsReply | None = None
     producer: bool = Field(description="A process plans its work; without one, a run that was asked for waits.")
     index_sets: list[IndexSetReply]
 
@@ -256,6 +317,13 @@ class RetryReply(Reply):
 
     documents: int = Field(description="How many documents.")
     run: RunReply | None = Field(description="The run that plans them; `null` when they were named, or when there are none.")
+
+
+class ApprovalReply(Reply):
+    """What was approved."""
+
+    documents: int = Field(description="How many documents waited to be removed.")
+    run: RunReply | None = Field(description="The run that removes them; `null` when none waited.")
 
 
 class FindingReply(Reply):

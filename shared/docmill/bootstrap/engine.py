@@ -29,7 +29,7 @@ from docmill.indexing.preparing import Chunker
 from docmill.indexing.state_opening import open_state
 from docmill.ports.clock import Clock
 from docmill.ports.gate import Gate
-from docmill.ports.models import RerankModel
+from docmill.ports.models import ChatModel, RerankModel
 from docmill.ports.state import KnowledgeBaseState
 from docmill.ports.stores import LexicalStore, VectorStore
 
@@ -127,6 +127,12 @@ class Engine:
         if self._models is None:
             raise NotAvailable(f"{reference}: this process was opened with models of its own")
         return self._models.rerank_model_of(reference)
+
+    def answer_model_of(self, reference: str) -> ChatModel:
+        """The chat model that a reference of the configuration stands for; raises as ``rerank_model_of``."""
+        if self._models is None:
+            raise NotAvailable(f"{reference}: this process was opened with models of its own")
+        return self._models.answer_model_of(reference)
 
     def stop_calls(self) -> None:
         """Ends every call of a remote model, and all waiting for one, at once; from now on they raise ``CallCancelled``."""

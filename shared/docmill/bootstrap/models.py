@@ -52,6 +52,7 @@ class Models:
         self._gates = gates
         self._embedding: dict[EmbeddingModelSpec, EmbeddingModel] = {}
         self._chat: dict[ChatModelSpec, HttpChatModel] = {}
+        self._answering: dict[str, HttpChatModel] = {}
         self._rerank: dict[str, HttpRerankModel | ChatRerankModel] = {}
         self._stopped = False
         self._lock = threading.Lock()
@@ -102,6 +103,18 @@ class Models:
                     model.close()
             return self._rerank[reference]
 
+    def answer_model_of(self, reference: str) -> ChatModel:
+        """The chat model that a reference of the configuration stands for; raises as ``rerank_model_of``."""
+        from docmill.adapters.providers.language_models import chat_model_for  # as above
+
+        with self._lock:
+            if reference not in self._answering:
+                model = chat_model_for(self._references[reference], credentials=self._environ, permits_of=self._gates.permits_of)
+                self._answering[reference] = model
+                if self._stopped:
+                    model.close()
+            return self._answering[reference]
+
     def gates_of(self, *knowledge_bases: KnowledgeBase) -> dict[str, Gate]:
         """The gates of the remote models that these are indexed with, by what people call the provider; none twice."""
         gates: dict[str, Gate] = {}
@@ -121,7 +134,7 @@ class Models:
         """Ends the waiting for permits and every request under way; calls raise ``CallCancelled`` from now on."""
         with self._lock:
             self._stopped = True
-            embedding, others = [*self._embedding.values()], [*self._chat.values(), *self._rerank.values()]
+            embedding, others = [*self._embedding.values()], [*self._chat.values(), *self._answering.values(), *self._rerank.values()]
         for model in embedding:
             _stop(model)
         for other in others:

@@ -38,10 +38,6 @@ def unavailable_in(kb: KnowledgeBase) -> Iterator[Unavailable]:
     for index, strategy in enumerate(kb.strategies):
         for key, message in _of_strategy(strategy):
             yield Unavailable(kb.name, f"strategies[{index}].{key}", message, blocks_indexing=True)
-        for key, message in _without_effect(strategy):
-            yield Unavailable(kb.name, f"strategies[{index}].{key}", message, blocks_indexing=False)
-    if kb.answering is not None:
-        yield Unavailable(kb.name, "answer", "answers are not available yet; searching works", blocks_indexing=False)
 
 
 def require_available(kb: KnowledgeBase) -> None:
@@ -62,8 +58,3 @@ def _of_strategy(strategy: StrategySpec) -> Iterator[tuple[str, str]]:
     if strategy.embedding is not None and adapter_for(strategy.embedding) is None:
         provider = strategy.embedding.provider
         yield "embedding_model", f"the provider `{provider}` is not available for embeddings yet; the knowledge base cannot be indexed"
-
-
-def _without_effect(strategy: StrategySpec) -> Iterator[tuple[str, str]]:
-    if strategy.chunking.code_aware:
-        yield "chunking.code_aware", "is not available yet; source code is cut at blank lines and line ends"

@@ -4,6 +4,7 @@ DocmillError
  ├── ConfigurationError            configuration.invalid       exit 2
  │    ├── ConfigurationNotFound    configuration.not_found     exit 2
  │    └── NotAvailable             configuration.not_available exit 2  read and valid, not built yet
+ │         └── NoAnswerModel       answer.no_model             exit 2
  ├── UsageError                    usage                       exit 2
  ├── DataFolderError               data_folder                 exit 2
  │    ├── DataFolderInUse          data_folder.in_use          exit 3
@@ -85,6 +86,12 @@ class NotAvailable(ConfigurationError):
     """A part that is configured correctly but that this version cannot do yet."""
 
     code = "configuration.not_available"
+
+
+class NoAnswerModel(NotAvailable):
+    """The knowledge base has no chat model to answer questions with."""
+
+    code = "answer.no_model"
 
 
 class UsageError(DocmillError):
@@ -210,7 +217,10 @@ class WrongDimension(StoreRejected):
 
 
 class SkipReason(StrEnum):
-    """Why a file is not indexed; the values are those of the API, the CLI and the counters."""
+    """Why a file is not indexed; the values are those of the API, the CLI and the counters.
+
+    ``EMPTY`` is said of documents in that state; no loader raises it: a file without text is loaded as an empty text.
+    """
 
     IGNORED = "ignored"
     TOO_LARGE = "too_large"
@@ -218,6 +228,11 @@ class SkipReason(StrEnum):
     SECRET = "secret"
     UNREADABLE = "unreadable"
     NOT_A_FILE = "not_a_file"
+    EMPTY = "empty"
+    GENERATED = "generated"
+    ENCRYPTED = "encrypted"
+    SCANNED = "scanned"
+    NOT_INSTALLED = "not_installed"
     PARSER_FAILED = "parser_failed"
 
 

@@ -9,14 +9,8 @@ from docmill_services.query.openapi import problems
 
 
 def later_routes(context: Context) -> APIRouter:
-    """Answers, and MCP."""
+    """MCP."""
     router = APIRouter(tags=["not available yet"])
-
-    @router.post("/v1/knowledge-bases/{kb}/answer", status_code=501, response_model=None, responses=problems(404, 501))
-    async def answer(kb: str) -> Response:
-        """Not available yet."""
-        context.backend(kb)
-        raise NotAvailable("answers are not available in this version; search gives the passages")
 
     @router.post("/mcp", status_code=501, response_model=None, responses=problems(501))
     async def mcp() -> Response:

@@ -7,6 +7,7 @@ from starlette.responses import Response, StreamingResponse
 
 from docmill.domain.errors import RunUnknown
 from docmill.domain.runs import Run
+from docmill.indexing.held_removals import SCAN_ASKED
 from docmill_services.query.backend import Backend
 from docmill_services.query.context import Context, json_response
 from docmill_services.query.events import run_events
@@ -23,7 +24,7 @@ def run_routes(context: Context) -> APIRouter:
     async def start_run(kb: str) -> Response:
         """Starts a run; during one, marks it for one more pass and returns it."""
         backend = context.backend(kb)
-        run = await context.work.run(backend.start_run)
+        run = await context.work.run(lambda: _start(backend))
         response = json_response(run_reply(run), 202)
         response.headers["location"] = f"/v1/knowledge-bases/{quote(kb, safe='')}/runs/{quote(run.id, safe='')}"
         return response
@@ -62,6 +63,11 @@ def run_routes(context: Context) -> APIRouter:
         )
 
     return router
+
+
+def _start(backend: Backend) -> Run:
+    backend.registry.note(SCAN_ASKED, "yes")
+    return backend.start_run()
 
 
 def _run(backend: Backend, run_id: str) -> Run:

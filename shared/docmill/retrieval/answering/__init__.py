@@ -1,0 +1,1 @@
+"""Answering: from what a search found to a text that cites it."""
