@@ -13,6 +13,7 @@ from docmill_services.cli.doctor_command import doctor
 from docmill_services.cli.eval_command import evaluate_searches
 from docmill_services.cli.explain_command import explain
 from docmill_services.cli.index_command import index
+from docmill_services.cli.mcp_command import mcp
 from docmill_services.cli.output import out
 from docmill_services.cli.producer_command import producer
 from docmill_services.cli.retry_command import retry
@@ -41,6 +42,7 @@ app.command(name="eval", short_help="Measure how well searches find what was jud
 app.command(short_help="Try failed and quarantined files again.")(retry)
 app.command(short_help="Remove what is missing and was kept.")(approve_removals)
 app.command(short_help="Check this machine and docmill's parts.")(doctor)
+app.command(short_help="Serve MCP on standard input and output.")(mcp)
 app.command(short_help="Scan and plan, as a process of its own.")(producer)
 app.command(short_help="Index what is planned, as a process of its own.")(worker)
 app.command(short_help="Answer searches, as a process of its own.")(api)

@@ -9,9 +9,11 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Route
 
 from docmill import __version__
 from docmill.domain.errors import DocmillError
+from docmill_services.mcp.over_http import McpOverHttp
 from docmill_services.query.backend import Backend
 from docmill_services.query.context import Context
 from docmill_services.query.edge import REQUEST_ID_KEY, Edge
@@ -21,7 +23,6 @@ from docmill_services.query.routes.answer import answer_routes
 from docmill_services.query.routes.documents import document_routes
 from docmill_services.query.routes.health import health_routes
 from docmill_services.query.routes.knowledge_bases import knowledge_base_routes
-from docmill_services.query.routes.later import later_routes
 from docmill_services.query.routes.removals import removal_routes
 from docmill_services.query.routes.retrying import retry_routes
 from docmill_services.query.routes.runs import run_routes
@@ -44,13 +45,16 @@ def make_app(knowledge_bases: Mapping[str, Backend], api_key: str | None = None)
         yield
         context.work.close()
         context.answers.close()
+        await mcp.close()
 
     app = DescribedApplication(
         title="docmill", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=lifespan
     )
     app.state.context = context
+    mcp = McpOverHttp(lambda: app, lambda: [backend.settings for backend in context.knowledge_bases.values()], api_key)
+    app.router.routes.append(Route("/mcp", mcp, methods=["GET", "POST", "DELETE"], name="mcp", include_in_schema=False))
     work_routes = (run_routes, retry_routes, removal_routes, verification_routes)
-    for routes in (health_routes, knowledge_base_routes, search_routes, answer_routes, document_routes, *work_routes, later_routes):
+    for routes in (health_routes, knowledge_base_routes, search_routes, answer_routes, document_routes, *work_routes):
         app.include_router(routes(context))
     app.add_exception_handler(DocmillError, _on_docmill_error)
     app.add_exception_handler(RequestValidationError, _on_validation_error)

@@ -22,7 +22,7 @@ class FilterBody(Body):
 
     path_glob: str | None = Field(None, description="The document id matches it: `*` within a folder, `**` across folders.")
     path_prefix: str | None = Field(None, description="The document id begins with it.")
-    language: _Name | None = Field(None, description="The programming language, such as `python`.")
+    language: _Name | None = Field(None, description="The programming language of code, such as `python`, or the natural one of prose, such as `en`.")
     mime: _Name | None = Field(None, description="The media type.")
     metadata: (
         Annotated[dict[_Name, _Value | int | float | bool | Annotated[list[_Value], Field(max_length=100)]], Field(max_length=50)] | None

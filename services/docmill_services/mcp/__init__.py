@@ -1,0 +1,1 @@
+"""MCP: the query service as tools for agents, over streamable HTTP and over standard input and output."""

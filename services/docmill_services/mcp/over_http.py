@@ -1,0 +1,72 @@
+"""MCP over streamable HTTP, as a part of the query service."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+import httpx
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from docmill.domain.knowledge_bases import KnowledgeBase
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+
+class McpOverHttp:
+    """An ASGI application that is started by its first request: most services have no agents, and need not wait for what it imports."""
+
+    def __init__(self, app: Callable[[], ASGIApp], knowledge_bases: Callable[[], Sequence[KnowledgeBase]], api_key: str | None) -> None:
+        """Asks ``app``, the whole query service, with its key."""
+        self._app = app
+        self._knowledge_bases = knowledge_bases
+        self._headers = {} if api_key is None else {"authorization": f"Bearer {api_key}"}
+        self._manager: StreamableHTTPSessionManager | None = None
+        self._running: asyncio.Task[None] | None = None
+        self._started = asyncio.Event()
+        self._closing = asyncio.Event()
+        self._lock = asyncio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one request; who may ask was checked before."""
+        async with self._lock:
+            if self._running is None:
+                self._running = asyncio.create_task(self._run(), name="docmill-mcp")
+        waiting = asyncio.create_task(self._started.wait())
+        await asyncio.wait({waiting, self._running}, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        if self._manager is None:
+            self._running.result()  # raises what it ended with
+            raise RuntimeError("MCP ended before it had begun")
+        await self._manager.handle_request(scope, receive, send)
+
+    async def close(self) -> None:
+        """Ends all sessions."""
+        self._closing.set()
+        if self._running is not None:
+            await self._running
+
+    async def _run(self) -> None:
+        """All that lives as long as the service: entered and left in one task, as task groups must be."""
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        from docmill_services.mcp.asking import ServiceAsker
+        from docmill_services.mcp.server import MOST_SESSIONS, DocmillServer
+        from docmill_services.mcp.tools import Tools
+
+        async with AsyncExitStack() as stack:
+            transport = httpx.ASGITransport(app=self._app())
+            client = await stack.enter_async_context(
+                httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=self._headers, timeout=None)
+            )
+            server = DocmillServer(Tools(ServiceAsker(client), self._knowledge_bases))
+            manager = StreamableHTTPSessionManager(server, max_sessions=MOST_SESSIONS)
+            await stack.enter_async_context(manager.run())
+            announcing = asyncio.create_task(server.announce_changes())
+            self._manager = manager
+            self._started.set()
+            try:
+                await self._closing.wait()
+            finally:
+                announcing.cancel()
