@@ -10,8 +10,10 @@ import structlog
 from docmill.bootstrap import Engine, Owner
 from docmill.domain.errors import DocmillError, ServiceDown, StoreDown
 from docmill.domain.runs import Run, RunState
+from docmill.indexing.held_removals import SCAN_ASKED
 from docmill.indexing.index_sets import WATCHING
 from docmill.indexing.sweeping import sweep_safely
+from docmill.indexing.watch_note import is_watched, trouble_of
 from docmill_services.engine_backend import serve_engine
 from docmill_services.origin import Origin
 from docmill_services.producer_process import ProducerProcess
@@ -58,7 +60,7 @@ class EmbeddedService:
             self._http = serve_engine(self.engine, host, port)
         self._origin.save(self.engine.data_folder.path)
         if self._http is not None:
-            self.engine.data_folder.announce(self._http.url)
+            self.engine.data_folder.announce(self._http.url, self._http.own_key)
         self.engine.take_up_the_work()
         end_interrupted_runs(self.engine)
         self._start_runs()
@@ -93,9 +95,17 @@ class EmbeddedService:
     def watching(self) -> bool:
         """Whether changes of every knowledge base are followed by now."""
         try:
-            return all(opened.state.registry.noted(WATCHING) is not None for opened in self.engine.knowledge_bases.values())
+            return all(is_watched(opened.state.registry.noted(WATCHING)) for opened in self.engine.knowledge_bases.values())
         except StoreDown:
             return False  # ``check`` tells what is wrong when that lasts
+
+    def watching_trouble(self) -> str | None:
+        """Why some changes are found by scans alone; None while every one is followed, or nobody can tell."""
+        try:
+            found = (trouble_of(opened.state.registry.noted(WATCHING)) for opened in self.engine.knowledge_bases.values())
+            return next((trouble for trouble in found if trouble is not None), None)
+        except StoreDown:
+            return None
 
     def finish(self, stopping: threading.Event) -> None:
         """For a process that ends after its run: what an earlier start left in work ends too, and what is due is tidied up.
@@ -158,6 +168,8 @@ class EmbeddedService:
 
     def _start_runs(self) -> None:
         for name, opened in self.engine.knowledge_bases.items():
+            if not self._watch:
+                opened.state.registry.note(SCAN_ASKED, "yes")  # a person waits for this one
             started, _ = opened.state.ledger.start_run()
             self.runs[name] = started.id
             self._last_seen = {**self._last_seen, name: started}

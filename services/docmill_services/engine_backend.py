@@ -180,4 +180,5 @@ def serve_engine(engine: Engine, host: str, port: int) -> RunningServer:
     executor = ThreadPoolExecutor(_STRATEGY_THREADS, thread_name_prefix="docmill-strategy")
     vectors = QueryVectors()
     backends = {name: EngineBackend(engine, opened, executor, vectors) for name, opened in engine.knowledge_bases.items()}
-    return serve(make_app(backends, engine.settings.api_key), host, port)
+    app = make_app(backends, engine.settings.api_key, keys=engine.keys, counter=engine.request_counter)
+    return serve(app, host, port)

@@ -104,6 +104,24 @@ def _error_of(problem: Mapping[str, Any], status: int) -> ApiError:
     return ApiError(detail, code, exit_codes_by_error().get(code, ExitCode.USAGE if status < 500 else ExitCode.SERVICE_DOWN))
 
 
+@dataclass(frozen=True, slots=True)
+class RunningService:
+    """Where a query service answers, and a key that it takes where it wants one."""
+
+    url: str
+    key: str
+
+
+@contextmanager
+def ask_running(data_dir: Path) -> Iterator[Api]:
+    """The service that runs on ``data_dir``; raises ``ServiceDown`` where none does."""
+    running = running_server(data_dir)
+    if running is None or running.url is None:
+        raise ServiceDown(f"no docmill answers on {data_dir}")
+    with client_of(running.url, running.key or Settings.from_environment(os.environ).api_key or "") as client:
+        yield Api(client)
+
+
 @contextmanager
 def open_api(origin: Origin, data_dir: Path) -> Iterator[Api]:
     """The service that runs on ``data_dir``; without one, the data folder is opened for the time of the command.
@@ -113,8 +131,8 @@ def open_api(origin: Origin, data_dir: Path) -> Iterator[Api]:
     """
     settings = Settings.from_environment(os.environ)
     opened = url_or_engine(origin, data_dir, settings)
-    if isinstance(opened, str):
-        with client_of(opened, settings.api_key) as client:
+    if isinstance(opened, RunningService):
+        with client_of(opened.url, opened.key) as client:
             yield Api(client)
         return
     engine = opened
@@ -123,7 +141,7 @@ def open_api(origin: Origin, data_dir: Path) -> Iterator[Api]:
             end_interrupted_runs(engine)
         server = serve_engine(engine, "127.0.0.1", 0)
         try:
-            with client_of(server.url, settings.api_key) as client:
+            with client_of(server.url, server.own_key) as client:
                 yield Api(client)
         finally:
             server.stop()
@@ -131,13 +149,13 @@ def open_api(origin: Origin, data_dir: Path) -> Iterator[Api]:
         engine.close()
 
 
-def client_of(url: str, api_key: str | None, *, timeout_seconds: float = _TIMEOUT_SECONDS) -> httpx.Client:
+def client_of(url: str, api_key: str, *, timeout_seconds: float = _TIMEOUT_SECONDS) -> httpx.Client:
     """A client of the query service at ``url`` that brings the key."""
-    headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
+    headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     return httpx.Client(base_url=url, timeout=httpx.Timeout(_TIMEOUT_SECONDS, read=timeout_seconds), headers=headers)
 
 
-def url_or_engine(origin: Origin, data_dir: Path, settings: Settings) -> str | Engine:
+def url_or_engine(origin: Origin, data_dir: Path, settings: Settings) -> "RunningService | Engine":
     """Where the data folder's holder answers, the servers that are named, or the opened folder.
 
     Another command may hold the folder for a moment.
@@ -146,7 +164,7 @@ def url_or_engine(origin: Origin, data_dir: Path, settings: Settings) -> str | E
     while True:
         running = running_server(data_dir)
         if running is not None and running.url is not None:
-            return running.url
+            return RunningService(running.url, running.key or settings.api_key or "")
         if running is None and names_servers(settings):
             return connect_engine(
                 origin.configuration(scan_interval_seconds=settings.scan_interval_seconds, environ=os.environ), settings, os.environ

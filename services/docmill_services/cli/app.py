@@ -13,6 +13,7 @@ from docmill_services.cli.doctor_command import doctor
 from docmill_services.cli.eval_command import evaluate_searches
 from docmill_services.cli.explain_command import explain
 from docmill_services.cli.index_command import index
+from docmill_services.cli.keys_command import keys_app
 from docmill_services.cli.mcp_command import mcp
 from docmill_services.cli.output import out
 from docmill_services.cli.producer_command import producer
@@ -46,6 +47,7 @@ app.command(short_help="Serve MCP on standard input and output.")(mcp)
 app.command(short_help="Scan and plan, as a process of its own.")(producer)
 app.command(short_help="Index what is planned, as a process of its own.")(worker)
 app.command(short_help="Answer searches, as a process of its own.")(api)
+app.add_typer(keys_app, name="keys", help="Make, list and revoke API keys.")
 app.add_typer(config_app, name="config", help="Check and show the configuration.")
 
 

@@ -1,20 +1,26 @@
 """One machine: what ``docmill up`` and ``docmill index`` do before anything runs, and the service that both run."""
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
-from docmill.bootstrap import open_engine
+from docmill.adapters.embedded.data_folder import running_server
+from docmill.bootstrap import Owner, open_engine
 from docmill.config import missing_roots, roots_of, unavailable_parts
 from docmill.config.loading import Configuration
 from docmill.config.settings import Settings
-from docmill.domain.errors import ConfigurationNotFound
+from docmill.domain.errors import ConfigurationNotFound, DataFolderInUse
 from docmill_services.cli.options import LogLevelName
 from docmill_services.cli.output import say
 from docmill_services.embedded import EmbeddedService
 from docmill_services.origin import Origin
 from docmill_services.producer_process import ProducerProcess
+
+_PATIENCE_SECONDS: Final = 5.0
+_LOOK_SECONDS: Final = 0.1
 
 
 def readable_configuration(origin: Origin, settings: Settings) -> Configuration:
@@ -39,6 +45,19 @@ def readable_configuration(origin: Origin, settings: Settings) -> Configuration:
     return configuration
 
 
+def _opened(configuration: Configuration, settings: Settings, data_dir: Path) -> Owner:
+    """The engine; waits a little for a command that holds the data folder to answer one question, as searches do."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            return open_engine(configuration, settings, data_dir, os.environ)
+        except DataFolderInUse:
+            running = running_server(data_dir)
+            if (running is not None and running.url is not None) or time.monotonic() > deadline:
+                raise
+        time.sleep(_LOOK_SECONDS)
+
+
 @contextmanager
 def one_machine(
     configuration: Configuration, settings: Settings, origin: Origin, data_dir: Path, *, watch: bool, log_level: LogLevelName
@@ -46,7 +65,7 @@ def one_machine(
     """The one-machine profile, opened and not started; the producer gets ready while the stores are opened."""
     producer = ProducerProcess(origin, data_dir, watch=watch, log_level=log_level)
     try:
-        engine = open_engine(configuration, settings, data_dir, os.environ)
+        engine = _opened(configuration, settings, data_dir)
     except BaseException:
         producer.end(0.0)
         raise

@@ -11,7 +11,7 @@ from docmill.config.settings import Settings
 from docmill.domain.errors import ExitCode
 from docmill.domain.verification import FindingKind
 from docmill.indexing.verifying import Patience
-from docmill_services.cli.api import Api, client_of, url_or_engine
+from docmill_services.cli.api import Api, RunningService, client_of, url_or_engine
 from docmill_services.cli.finding import configuration_of, knowledge_base_meant, origin_to_ask
 from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir, KnowledgeBaseName
 from docmill_services.cli.output import out, print_json, say
@@ -43,8 +43,8 @@ def verify(
     names = [one.name for one in configuration.knowledge_bases] if kb is None else [knowledge_base_meant(configuration, kb).name]
     settings = Settings.from_environment(os.environ)
     opened = url_or_engine(origin, data_dir, settings)
-    if isinstance(opened, str):
-        with client_of(opened, settings.api_key, timeout_seconds=_TIMEOUT_SECONDS) as client:
+    if isinstance(opened, RunningService):
+        with client_of(opened.url, opened.key, timeout_seconds=_TIMEOUT_SECONDS) as client:
             api = Api(client)
             replies = {name: api.post(f"/v1/knowledge-bases/{name}/verify", {"repair": repair}) for name in names}
     else:

@@ -31,17 +31,18 @@ class Asker(Protocol):
 class ServiceAsker:
     """Asks the application in this process, through all that stands before its routes."""
 
-    def __init__(self, client: httpx.AsyncClient) -> None:
-        """``client`` brings the key, where there is one."""
+    def __init__(self, client: httpx.AsyncClient, authorization: str) -> None:
+        """``authorization`` is the header of whoever asks; "" where it brought none."""
         self._client = client
+        self._headers = {"authorization": authorization} if authorization else {}
 
     async def get(self, path: str) -> Any:
         """See ``Asker``."""
-        return self._json(await self._client.get(path))
+        return self._json(await self._client.get(path, headers=self._headers))
 
     async def post(self, path: str, body: dict[str, Any]) -> Any:
         """See ``Asker``."""
-        return self._json(await self._client.post(path, json=body))
+        return self._json(await self._client.post(path, json=body, headers=self._headers))
 
     @staticmethod
     def _json(response: httpx.Response) -> Any:

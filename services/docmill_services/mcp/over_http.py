@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 class McpOverHttp:
     """An ASGI application that is started by its first request: most services have no agents, and need not wait for what it imports."""
 
-    def __init__(self, app: Callable[[], ASGIApp], knowledge_bases: Callable[[], Sequence[KnowledgeBase]], api_key: str | None) -> None:
-        """Asks ``app``, the whole query service, with its key."""
+    def __init__(self, app: Callable[[], ASGIApp], knowledge_bases: Callable[[], Sequence[KnowledgeBase]], own_key: str) -> None:
+        """Asks ``app``, the whole query service, with the key of whoever asks, and with its own to see what has changed."""
         self._app = app
         self._knowledge_bases = knowledge_bases
-        self._headers = {} if api_key is None else {"authorization": f"Bearer {api_key}"}
+        self._own = f"Bearer {own_key}"
         self._manager: StreamableHTTPSessionManager | None = None
         self._running: asyncio.Task[None] | None = None
         self._started = asyncio.Event()
@@ -57,10 +57,13 @@ class McpOverHttp:
 
         async with AsyncExitStack() as stack:
             transport = httpx.ASGITransport(app=self._app())
-            client = await stack.enter_async_context(
-                httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=self._headers, timeout=None)
-            )
-            server = DocmillServer(Tools(ServiceAsker(client), self._knowledge_bases))
+            client = await stack.enter_async_context(httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=None))
+
+            def tools_for(authorization: str | None) -> Tools:
+                asker = ServiceAsker(client, self._own if authorization is None else authorization)
+                return Tools(asker, self._knowledge_bases(), shows_all=False)
+
+            server = DocmillServer(tools_for)
             manager = StreamableHTTPSessionManager(server, max_sessions=MOST_SESSIONS)
             await stack.enter_async_context(manager.run())
             announcing = asyncio.create_task(server.announce_changes())

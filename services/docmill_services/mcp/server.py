@@ -1,6 +1,7 @@
 """The MCP server over the tools, for whichever transport."""
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any, Final
 
 import anyio
@@ -28,8 +29,12 @@ _INSTRUCTIONS: Final = (
 class DocmillServer(Server[dict[str, Any]]):
     """Announces that its list of tools may change, and tells its sessions when it has."""
 
-    def __init__(self, tools: Tools) -> None:
-        """Nothing is asked before the first request."""
+    def __init__(self, tools_for: Callable[[str | None], Tools]) -> None:
+        """Nothing is asked before the first request.
+
+        Args:
+            tools_for: the tools for whoever sends this ``Authorization``; None stands for the service itself.
+        """
         super().__init__(
             "docmill",
             version=__version__,
@@ -39,7 +44,7 @@ class DocmillServer(Server[dict[str, Any]]):
             on_subscriptions_listen=ListenHandler(bus := InMemorySubscriptionBus()),
         )
         self._bus = bus
-        self._tools = tools
+        self._tools_for = tools_for
         #: Of the protocol's versions with sessions: what each one was last asked by.
         self._sessions: OrderedDict[str, ServerSession] = OrderedDict()
         self._known: list[str] | None = None
@@ -63,7 +68,7 @@ class DocmillServer(Server[dict[str, Any]]):
             await anyio.sleep(LOOK_SECONDS)
             if self._known is None:
                 continue
-            names = [tool.name for tool in await self._tools.listed()]
+            names = await self._names()
             if names == self._known:
                 continue
             self._known = names
@@ -78,9 +83,10 @@ class DocmillServer(Server[dict[str, Any]]):
     async def _list_tools(
         self, context: ServerRequestContext[dict[str, Any]], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        tools = await self._tools.listed()
-        self._known = [tool.name for tool in tools]
         headers = getattr(context.request, "headers", {})
+        tools = await self._tools_for(headers.get("authorization", "")).listed()
+        if self._known is None:
+            self._known = await self._names()
         session_id = headers.get("mcp-session-id", "")
         self._sessions[session_id] = context.session
         self._sessions.move_to_end(session_id)
@@ -89,4 +95,9 @@ class DocmillServer(Server[dict[str, Any]]):
         return types.ListToolsResult(tools=tools)
 
     async def _call_tool(self, context: ServerRequestContext[dict[str, Any]], params: types.CallToolRequestParams) -> types.CallToolResult:
-        return await self._tools.call(params.name, params.arguments or {})
+        headers = getattr(context.request, "headers", {})
+        return await self._tools_for(headers.get("authorization", "")).call(params.name, params.arguments or {})
+
+    async def _names(self) -> list[str]:
+        """Of all tools that can be called, by whomever."""
+        return [tool.name for tool in await self._tools_for(None).listed()]

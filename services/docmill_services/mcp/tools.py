@@ -14,6 +14,8 @@ from docmill_services.mcp.texts import BUDGET_CHARACTERS, answer_text, lines_tex
 
 _READ_ONLY: Final = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 _RESULTS: Final = 8
+#: In a tool's metadata: the knowledge base that it is for.
+_KNOWLEDGE_BASE: Final = "docmill/knowledge_base"
 
 
 class _Arguments(BaseModel):
@@ -68,21 +70,31 @@ class Tool:
 class Tools:
     """The tools of one service."""
 
-    def __init__(self, asker: Asker, knowledge_bases: Callable[[], Sequence[KnowledgeBase]]) -> None:
-        """``knowledge_bases`` are those that are configured now."""
+    def __init__(self, asker: Asker, knowledge_bases: Sequence[KnowledgeBase], *, shows_all: bool) -> None:
+        """Asks nothing yet.
+
+        Args:
+            asker: asks for whoever uses the tools.
+            knowledge_bases: those that are configured now.
+            shows_all: whether that one may know their names also while the service does not say which of them it may see.
+        """
         self._asker = asker
         self._knowledge_bases = knowledge_bases
+        self._shows_all = shows_all
 
     async def listed(self) -> list[types.Tool]:
         """The tools that can be called now: a knowledge base has its own once it can be searched."""
-        return [tool.definition for tool in (await self._tools()).values()]
+        tools, states = await self._tools()
+        unready = {name for name, state in states.items() if not _is_ready(state)}
+        return [tool.definition for tool in tools.values() if (tool.definition.meta or {}).get(_KNOWLEDGE_BASE) not in unready]
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
         """What a tool answers; what goes wrong is a result too, which says so, since a model can do something about it."""
         try:
-            tool = self._all().get(name)
+            tools, _ = await self._tools()
+            tool = tools.get(name)
             if tool is None:
-                raise Refused(f"there is no tool {name[:100]!r}; there are: {', '.join(self._all())}")
+                raise Refused(f"there is no tool {name[:100]!r}; there are: {', '.join(tools)}")
             structured, text = await tool.answer(tool.arguments.model_validate(dict(arguments)))
         except Refused as refused:
             return _failure(str(refused))
@@ -91,18 +103,17 @@ class Tools:
             return _failure(f"{name[:100]}: {problems}")
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=structured)
 
-    async def _tools(self) -> dict[str, Tool]:
-        tools = self._all()
+    async def _tools(self) -> tuple[dict[str, Tool], Mapping[str, Mapping[str, Any]]]:
+        """The tools for the knowledge bases that may be seen, by name, and how each of those stands."""
         try:
             states = {one["name"]: one for one in (await self._asker.get("/v1/knowledge-bases"))["knowledge_bases"]}
-        except Refused:
-            return tools  # each call will say why it cannot be answered
-        unready = {one.name for one in self._knowledge_bases() if not _is_ready(states.get(one.name))}
-        return {name: tool for name, tool in tools.items() if (tool.definition.meta or {}).get("docmill/knowledge_base") not in unready}
+        except Refused:  # each call will say why it cannot be answered
+            return self._for(self._knowledge_bases if self._shows_all else ()), {}
+        return self._for([one for one in self._knowledge_bases if one.name in states]), states
 
-    def _all(self) -> dict[str, Tool]:
+    def _for(self, knowledge_bases: Sequence[KnowledgeBase]) -> dict[str, Tool]:
         tools = [self._list(), self._status(), self._read()]
-        for knowledge_base in self._knowledge_bases():
+        for knowledge_base in knowledge_bases:
             tools.append(self._search(knowledge_base))
             if knowledge_base.answering is not None:
                 tools.append(self._ask(knowledge_base))
@@ -188,7 +199,7 @@ def _tool(
         input_schema=schema,
         output_schema={"type": "object"},
         annotations=_READ_ONLY,
-        _meta=None if kb is None else {"docmill/knowledge_base": kb},
+        _meta=None if kb is None else {_KNOWLEDGE_BASE: kb},
     )
     return Tool(definition, arguments, answer)
 

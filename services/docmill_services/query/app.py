@@ -13,15 +13,18 @@ from starlette.routing import Route
 
 from docmill import __version__
 from docmill.domain.errors import DocmillError
+from docmill.ports.keys import KeyStore, RequestCounter
 from docmill_services.mcp.over_http import McpOverHttp
 from docmill_services.query.backend import Backend
 from docmill_services.query.context import Context
 from docmill_services.query.edge import REQUEST_ID_KEY, Edge
+from docmill_services.query.guard import Guard
 from docmill_services.query.openapi import DescribedApplication
 from docmill_services.query.problems import FieldError, Problem, RefusedRequest, problem_of, problem_response, request_problem
 from docmill_services.query.routes.answer import answer_routes
 from docmill_services.query.routes.documents import document_routes
 from docmill_services.query.routes.health import health_routes
+from docmill_services.query.routes.keys import key_routes
 from docmill_services.query.routes.knowledge_bases import knowledge_base_routes
 from docmill_services.query.routes.removals import removal_routes
 from docmill_services.query.routes.retrying import retry_routes
@@ -33,12 +36,23 @@ MAX_FIELD_ERRORS = 20
 _log = structlog.get_logger("docmill.http")
 
 
-def make_app(knowledge_bases: Mapping[str, Backend], api_key: str | None = None) -> FastAPI:
-    """The application over ``knowledge_bases``, by name; the mapping may change while it serves.
+def make_app(
+    knowledge_bases: Mapping[str, Backend],
+    api_key: str | None = None,
+    *,
+    keys: KeyStore | None = None,
+    counter: RequestCounter | None = None,
+) -> FastAPI:
+    """The application over ``knowledge_bases``; the mapping may change while it serves.
 
-    With ``api_key`` only those are answered who bring it, from wherever they ask.
+    Args:
+        knowledge_bases: by name.
+        api_key: one that may do everything; with it, or with any key in ``keys``, only those are answered who bring one.
+        keys: where the other keys are; None keeps none.
+        counter: of their requests.
     """
-    context = Context(knowledge_bases, guarded=api_key is not None)
+    guard = Guard(keys, counter, master=api_key)
+    context = Context(knowledge_bases, guard, keys)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -51,15 +65,15 @@ def make_app(knowledge_bases: Mapping[str, Backend], api_key: str | None = None)
         title="docmill", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=lifespan
     )
     app.state.context = context
-    mcp = McpOverHttp(lambda: app, lambda: [backend.settings for backend in context.knowledge_bases.values()], api_key)
+    mcp = McpOverHttp(lambda: app, lambda: [backend.settings for backend in context.all_knowledge_bases.values()], guard.own_key)
     app.router.routes.append(Route("/mcp", mcp, methods=["GET", "POST", "DELETE"], name="mcp", include_in_schema=False))
-    work_routes = (run_routes, retry_routes, removal_routes, verification_routes)
+    work_routes = (key_routes, run_routes, retry_routes, removal_routes, verification_routes)
     for routes in (health_routes, knowledge_base_routes, search_routes, answer_routes, document_routes, *work_routes):
         app.include_router(routes(context))
     app.add_exception_handler(DocmillError, _on_docmill_error)
     app.add_exception_handler(RequestValidationError, _on_validation_error)
     app.add_exception_handler(HTTPException, _on_http_error)
-    app.add_middleware(Edge, metrics=context.metrics, api_key=api_key)
+    app.add_middleware(Edge, metrics=context.metrics, guard=guard)
     return app
 
 

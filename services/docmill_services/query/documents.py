@@ -4,7 +4,8 @@ import binascii
 from base64 import b64decode, urlsafe_b64encode
 from typing import Final
 
-from docmill.domain.chunks import ChunkRecord
+from docmill.domain.chunks import SYMBOLS, ChunkRecord
+from docmill.domain.documents import MetadataValue
 from docmill.domain.errors import DocumentUnknown, QueryInvalid, SkipReason
 from docmill.domain.index_names import index_name
 from docmill.domain.registry import DocumentState, Entry
@@ -73,7 +74,7 @@ def read_document(backend: Backend, document_id: str, *, with_chunks: bool) -> D
     optional: dict[str, object] = {}
     first = next((records[0] for records in chunks.values() if records), None)
     if first is not None:
-        optional |= {"title": first.title, "mime": first.mime, "metadata": dict(first.metadata)}
+        optional |= {"title": first.title, "mime": first.mime, "metadata": _metadata_of(first)}
     text = backend.read_text(document_id)
     if text is not None:
         optional |= {"text": text[:MAX_TEXT_CHARACTERS], "text_truncated": len(text) > MAX_TEXT_CHARACTERS}
@@ -111,6 +112,11 @@ def _document(document_id: str, entry: Entry | None, state: DocumentState) -> Do
     return DocumentReply.model_validate(fields)
 
 
+def _metadata_of(record: ChunkRecord) -> dict[str, MetadataValue]:
+    """What a chunk knows of its whole document; its symbols are its own."""
+    return {name: value for name, value in record.metadata.items() if name != SYMBOLS}
+
+
 def _strategies(entry: Entry) -> list[str]:
     return sorted(entry.live.chunks) if entry.live else []
 
@@ -141,4 +147,6 @@ def _chunk(record: ChunkRecord) -> ChunkReply:
     }
     if record.page is not None:
         fields["page"] = record.page
+    if SYMBOLS in record.metadata:
+        fields["symbols"] = record.metadata[SYMBOLS]
     return ChunkReply.model_validate(fields)

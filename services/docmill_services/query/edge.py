@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from hmac import compare_digest
 from ipaddress import ip_address
 from time import perf_counter
 from typing import Final
@@ -11,6 +10,8 @@ from uuid import uuid4
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from docmill.domain.access import ApiKey, Right
+from docmill_services.query.guard import CALLER, NOBODY, Guard, right_for
 from docmill_services.query.metrics import Metrics
 from docmill_services.query.problems import Problem, RefusedRequest, problem_response, request_problem
 
@@ -18,7 +19,7 @@ MAX_BODY_BYTES: Final = 1024 * 1024
 REQUEST_ID_KEY: Final = "docmill.request_id"
 
 _HEADERS: Final = (b"host", b"origin", b"authorization", b"x-request-id", b"content-length")
-_KEYLESS: Final = ("/livez", "/readyz")
+_FOR_ALL: Final = " for all knowledge bases"
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,128}")
 _log = structlog.get_logger("docmill.http")
 
@@ -27,14 +28,14 @@ class Edge:
     """ASGI middleware around the whole application.
 
     A browser page must not reach a service on this machine: a ``Host`` that is no loopback name is refused (it is how DNS rebinding
-    shows), and so is an ``Origin`` that is not this service's own. With a key, every request but those for its own health must bring it
-    instead, which no page of another origin can.
+    shows), and so is an ``Origin`` that is not this service's own. Where a key is needed, every request but those for the service's own
+    health must bring one instead, which no page of another origin can.
     """
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, api_key: str | None = None) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, guard: Guard) -> None:
         self._app = app
         self._metrics = metrics
-        self._expected = None if api_key is None else f"Bearer {api_key}".encode()
+        self._guard = guard
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
@@ -60,7 +61,7 @@ class Edge:
 
         started = perf_counter()
         try:
-            refused = self._refusal(scope["path"], headers)
+            refused = await self._refusal(scope["method"], scope["path"], headers)
             if refused is not None:
                 challenge = {"www-authenticate": "Bearer"} if refused.status == 401 else None
                 await problem_response(refused, request_id, challenge)(scope, receive, send_with_headers)
@@ -81,17 +82,28 @@ class Edge:
         finally:
             self._metrics.count_request(scope["method"], getattr(scope.get("route"), "path", "unknown"), sent_status)
 
-    def _refusal(self, path: str, headers: dict[bytes, bytes]) -> Problem | None:
-        if self._expected is None:
-            refused = _caller_refusal(headers)
-            if refused is not None:
-                return refused
-        elif path not in _KEYLESS and not compare_digest(headers.get(b"authorization", b""), self._expected):
-            return request_problem("request.unauthorized", "this service wants its key: Authorization: Bearer KEY")
+    async def _refusal(self, method: str, path: str, headers: dict[bytes, bytes]) -> Problem | None:
+        caller = await self._guard.caller(headers.get(b"authorization", b""))
+        refused = _caller_refusal(headers) if caller is None else await self._key_refusal(caller, right_for(method, path))
+        if refused is not None:
+            return refused
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > MAX_BODY_BYTES:
             return _too_large().problem
         return None
+
+    async def _key_refusal(self, caller: ApiKey | Problem, wanted: Right | None) -> Problem | None:
+        if isinstance(caller, Problem):
+            CALLER.set(NOBODY)
+            return None if wanted is None else caller
+        CALLER.set(caller)
+        if wanted is None:
+            return None
+        if not caller.right.has(wanted) or (wanted is Right.ADMIN and caller.knowledge_bases is not None):
+            return request_problem(
+                "request.forbidden", f"this needs a key with the right `{wanted}`{_FOR_ALL if wanted is Right.ADMIN else ''}"
+            )
+        return await self._guard.too_many(caller)
 
 
 def is_loopback(host: str) -> bool:

@@ -36,7 +36,8 @@ def listen(host: str, port: int, *, guarded: bool = False) -> socket.socket:
 def _require_guard(host: str, guarded: bool) -> None:
     if not guarded:
         raise ConfigurationError(
-            f"host {host}: without a key docmill listens on loopback addresses only (127.0.0.1, ::1, localhost); set DOCMILL_API_KEY"
+            f"host {host}: without a key docmill listens on loopback addresses only (127.0.0.1, ::1, localhost); "
+            "make one (docmill keys create) or set DOCMILL_API_KEY"
         )
     try:
         ip_address(host)

@@ -12,6 +12,8 @@ from docmill_services.query.responses import ProblemReply
 _WORDS: Final[Mapping[int, str]] = {
     400: "The body is not JSON.",
     404: "No such knowledge base, document or run.",
+    401: "A key is needed.",
+    403: "The key may not do this.",
     422: "A field is missing, unknown or out of bounds.",
     501: "This version, or this configuration, cannot do it.",
     502: "A model refuses, or what it returned cannot be used.",

@@ -17,6 +17,7 @@ from docmill.domain.errors import (
     DiskFull,
     DocmillError,
     DocumentUnknown,
+    KeyUnknown,
     KnowledgeBaseUnknown,
     NotAvailable,
     ProviderError,
@@ -41,6 +42,7 @@ STATUS_OF: Final[Mapping[type[DocmillError], int]] = {
     KnowledgeBaseUnknown: 404,
     DocumentUnknown: 404,
     RunUnknown: 404,
+    KeyUnknown: 404,
     Superseded: 409,
     NotAvailable: 501,
     ProviderPermanent: 502,
@@ -60,12 +62,14 @@ STATUS_OF: Final[Mapping[type[DocmillError], int]] = {
 REQUEST_CODES: Final[Mapping[str, int]] = {
     "request.malformed": 400,
     "request.unauthorized": 401,
+    "request.forbidden": 403,
     "request.host_refused": 403,
     "request.origin_refused": 403,
     "request.not_found": 404,
     "request.method_not_allowed": 405,
     "request.too_large": 413,
     "request.invalid": 422,
+    "request.too_many": 429,
     "server.busy": 503,
     "server.stopping": 503,
     "internal": 500,
@@ -109,10 +113,10 @@ class RefusedRequest(HTTPException):
         self.problem = request_problem(code, detail)
 
 
-def request_problem(code: str, detail: str, errors: Sequence[FieldError] = ()) -> Problem:
+def request_problem(code: str, detail: str, errors: Sequence[FieldError] = (), *, retry_after_seconds: int | None = None) -> Problem:
     """The problem of one of ``REQUEST_CODES``."""
     status = REQUEST_CODES[code]
-    return Problem(code, status, _TITLES.get(status) or HTTPStatus(status).phrase, detail, errors)
+    return Problem(code, status, _TITLES.get(status) or HTTPStatus(status).phrase, detail, errors, retry_after_seconds)
 
 
 def problem_of(error: DocmillError) -> Problem:

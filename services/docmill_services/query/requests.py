@@ -1,6 +1,6 @@
 """Bodies of requests. Unknown fields, wrong types, NaN and infinities are errors."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -22,7 +22,9 @@ class FilterBody(Body):
 
     path_glob: str | None = Field(None, description="The document id matches it: `*` within a folder, `**` across folders.")
     path_prefix: str | None = Field(None, description="The document id begins with it.")
-    language: _Name | None = Field(None, description="The programming language of code, such as `python`, or the natural one of prose, such as `en`.")
+    language: _Name | None = Field(
+        None, description="The programming language of code, such as `python`, or the natural one of prose, such as `en`."
+    )
     mime: _Name | None = Field(None, description="The media type.")
     metadata: (
         Annotated[dict[_Name, _Value | int | float | bool | Annotated[list[_Value], Field(max_length=100)]], Field(max_length=50)] | None
@@ -83,6 +85,18 @@ class SearchSeveralBody(SearchBody):
     """A search over several knowledge bases."""
 
     knowledge_bases: Annotated[list[_Name], Field(max_length=100)] | None = Field(None, description="Their names; all when left out.")
+
+
+class KeyBody(Body):
+    """A key to make."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)] = Field(description="What it is for, for people.")
+    right: Literal["read", "write", "admin"] = Field("read", description="`write` may also start and end runs; `admin` may do everything.")
+    knowledge_bases: Annotated[list[_Name], Field(min_length=1, max_length=1000)] | None = Field(
+        None, description="Only these; all of them, also those to come, when left out."
+    )
+    expires_in_seconds: Annotated[float, Field(gt=0, le=10**10)] | None = Field(None, description="Never when left out.")
+    requests_per_minute: Annotated[int, Field(ge=1, le=10**9)] | None = Field(None, description="Unbounded when left out.")
 
 
 class RetryBody(Body):

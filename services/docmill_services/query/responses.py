@@ -291,6 +291,7 @@ class ChunkReply(Reply):
     start_line: int
     end_line: int
     page: int | None = None
+    symbols: list[str] | None = Field(default=None, description="What is defined in it, of source code that is cut by its syntax.")
 
 
 class StrategyChunksReply(Reply):
@@ -310,6 +311,30 @@ class DocumentDetailReply(DocumentReply):
     text_truncated: bool | None = None
     mime: str | None = None
     metadata: dict[str, str | int | float | bool | list[str]] | None = None
+
+
+class KeyReply(Reply):
+    """An API key, without the key itself."""
+
+    id: str
+    name: str
+    right: Literal["read", "write", "admin"]
+    knowledge_bases: list[str] | None = Field(description="`null` for all.")
+    created_at: str = Field(description="RFC 3339, UTC.")
+    expires_at: str | None
+    requests_per_minute: int | None
+
+
+class KeyMadeReply(KeyReply):
+    """A new API key."""
+
+    key: str = Field(description="The key itself; it is shown this once.")
+
+
+class KeysReply(Reply):
+    """All keys."""
+
+    keys: list[KeyReply]
 
 
 class RetryReply(Reply):

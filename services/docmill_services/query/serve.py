@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from docmill.domain.errors import ServiceDown
 from docmill_services.query.context import Context
+from docmill_services.query.edge import is_loopback
 from docmill_services.query.listening import listen
 
 START_SECONDS: Final = 30.0
@@ -17,9 +18,14 @@ GRACEFUL_SECONDS: Final = 1
 
 
 class RunningServer:
-    """A server that answers."""
+    """A server that answers.
 
-    def __init__(self, host: str, port: int, server: uvicorn.Server, thread: threading.Thread) -> None:
+    Attributes:
+        own_key: with which commands of this machine may ask it everything.
+    """
+
+    def __init__(self, host: str, port: int, server: uvicorn.Server, thread: threading.Thread, own_key: str) -> None:
+        self.own_key = own_key
         self.host = host
         self.port = port
         self._server = server
@@ -57,7 +63,7 @@ def serve(app: FastAPI, host: str, port: int) -> RunningServer:
         AddressInUse: the port is taken.
     """
     context: Context = app.state.context
-    listener = listen(host, port, guarded=context.guarded)
+    listener = listen(host, port, guarded=is_loopback(host) or context.guard.is_guarded())
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -74,7 +80,7 @@ def serve(app: FastAPI, host: str, port: int) -> RunningServer:
         server.should_exit = True
         raise ServiceDown(f"the HTTP server did not start within {START_SECONDS:.0f} s; its log says why")
     bound_host, bound_port = listener.getsockname()[:2]
-    return RunningServer(bound_host, bound_port, server, thread)
+    return RunningServer(bound_host, bound_port, server, thread, context.guard.own_key)
 
 
 class _Server(uvicorn.Server):

@@ -17,6 +17,7 @@ from docmill.adapters.embedded.edge_shard import require_room
 from docmill.adapters.embedded.valkey import ValkeyServer
 from docmill.adapters.files import FileSource
 from docmill.adapters.isolation import ProcessIsolation
+from docmill.adapters.redis.api_keys import RedisKeyStore, RedisRequestCounter
 from docmill.bootstrap.connections import Connections, celery_of
 from docmill.bootstrap.models import Models
 from docmill.chunking import chunk
@@ -29,6 +30,7 @@ from docmill.indexing.preparing import Chunker
 from docmill.indexing.state_opening import open_state
 from docmill.ports.clock import Clock
 from docmill.ports.gate import Gate
+from docmill.ports.keys import KeyStore, RequestCounter
 from docmill.ports.models import ChatModel, RerankModel
 from docmill.ports.state import KnowledgeBaseState
 from docmill.ports.stores import LexicalStore, VectorStore
@@ -78,6 +80,8 @@ class Engine:
         self.vectors = vectors
         self.lexical = lexical
         self.tasks = connections.tasks
+        self.keys: KeyStore = RedisKeyStore(connections.client)
+        self.request_counter: RequestCounter = RedisRequestCounter(connections.client)
         self.clock: Clock = SystemClock()
         self.chunker: Chunker = chunk
         self.isolation = isolation

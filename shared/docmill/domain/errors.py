@@ -172,6 +172,12 @@ class DocumentUnknown(DocmillError):
     code = "document.unknown"
 
 
+class KeyUnknown(DocmillError):
+    """No API key has this id."""
+
+    code = "key.unknown"
+
+
 class RunUnknown(DocmillError):
     """No run of that id in the knowledge base."""
 

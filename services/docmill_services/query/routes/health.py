@@ -22,11 +22,13 @@ def health_routes(context: Context) -> APIRouter:
     async def ready() -> Response:
         """200 when every knowledge base has a store that answers and a registry that does; 503 otherwise, with the reasons."""
 
+        shown = set(context.knowledge_bases)
+
         def ask() -> ReadinessReply:
-            reasons = {name: why_not_ready(backend) for name, backend in context.knowledge_bases.items()}
+            reasons = {name: why_not_ready(backend) for name, backend in context.all_knowledge_bases.items()}
             return ReadinessReply(
                 ready=all(reason is None for reason in reasons.values()),
-                knowledge_bases={name: "ok" if reason is None else reason for name, reason in reasons.items()},
+                knowledge_bases={name: "ok" if reason is None else reason for name, reason in reasons.items() if name in shown},
             )
 
         reply = await context.work.run(ask)
@@ -35,6 +37,8 @@ def health_routes(context: Context) -> APIRouter:
     @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
     async def metrics() -> Response:
         """Metrics in Prometheus's text format."""
-        return Response(await context.work.run(lambda: context.metrics.exposition(context.knowledge_bases)), media_type=CONTENT_TYPE_LATEST)
+        return Response(
+            await context.work.run(lambda: context.metrics.exposition(context.all_knowledge_bases)), media_type=CONTENT_TYPE_LATEST
+        )
 
     return router

@@ -30,10 +30,11 @@ _LEAST_FREE_BYTES: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class RunningServer:
-    """Who holds a data folder; ``url`` is None until it listens."""
+    """Who holds a data folder; ``url`` is None until it listens, and ``key`` is one with which it answers everything."""
 
     pid: int
     url: str | None
+    key: str = ""
 
 
 class DataFolder:
@@ -117,14 +118,14 @@ class DataFolder:
             if shutil.disk_usage(self.path).free < _LEAST_FREE_BYTES:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    def announce(self, url: str) -> None:
-        """Lets other commands find this process at ``url``.
+    def announce(self, url: str, key: str = "") -> None:
+        """Lets other commands find this process at ``url``, and ask it with ``key``; who may not read the folder may not read that.
 
         Raises:
             DataFolderError: it cannot be written.
         """
         with folder_errors(self.path):
-            _write_atomically(self.path / _SERVER_FILE, {"pid": os.getpid(), "url": url})
+            _write_atomically(self.path / _SERVER_FILE, {"pid": os.getpid(), "url": url, "key": key})
 
     def close(self) -> None:
         """Gives the folder up; nothing happens the second time, or in a forked copy of the holder."""
@@ -154,7 +155,7 @@ def running_server(path: Path) -> RunningServer | None:
             return None
         try:
             found = json.loads((path / _SERVER_FILE).read_bytes())
-            return RunningServer(pid=int(found["pid"]), url=found["url"])
+            return RunningServer(pid=int(found["pid"]), url=found["url"], key=found.get("key", ""))
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             return None  # the holder is just starting or just leaving
 

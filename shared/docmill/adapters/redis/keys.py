@@ -30,7 +30,8 @@ that beginning as its only key and makes the names itself. ``*`` stands for the 
 | ``roles`` | hash | role -> token, end, holder |
 | ``notes`` | hash | short texts by name: how an index set is configured, which one is being built |
 
-What else docmill has on the server: the gates of providers (``lua/gate_state.lua`` has their table), and what Celery keeps for the two
+What else docmill has on the server: the gates of providers (``lua/gate_state.lua`` has their table), API keys and the counts of their
+requests (``api_keys.py``), and what Celery keeps for the two
 queues of ``celery_app.py``, above all ``unacked`` (hash) and ``unacked_index`` (sorted set): messages that workers have taken.
 
 Times are milliseconds of the server's clock. A document costs its packed entry and its id twice (in ``entries`` and ``ids``), with about
