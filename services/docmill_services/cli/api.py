@@ -83,7 +83,7 @@ class Api:
         except httpx.HTTPError as error:
             raise ServiceDown(f"the query service at {self.client.base_url} does not answer: {error}") from error
         if response.is_success:
-            return response.json()
+            return response.json() if response.content else None
         raise _error_of(_problem_of(response), response.status_code)
 
 
