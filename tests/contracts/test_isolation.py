@@ -18,7 +18,8 @@ from docmill.domain.errors import ServiceDown, Superseded
 from docmill.domain.knowledge_bases import EmbeddingModelSpec
 from docmill.ports.isolation import Crashed, Isolation
 from docmill.testing.isolation_contract import KILLER, IsolationContract, a_minute, nothing
-from support.deadly_contents import FORGETS_NOTHING, HANGS, LEAVES, STARTUP
+from support.deadly_contents import FORGETS_NOTHING, HANGS, LEAVES, PRINTS, STARTUP
+from support.made_archives import zipped
 from support.running_docmill import children_of, is_running
 from support.waiting import wait_until
 
@@ -154,6 +155,66 @@ def test_a_child_that_does_not_start_is_no_crash_of_the_document(processes: Proc
     monkeypatch.setenv("PYTHONHOME", "/nowhere")
     with pytest.raises(ServiceDown, match="no process could be started"), processes.alone(nothing, a_minute, fresh=True):
         pass
+
+
+def test_a_child_has_no_secrets_in_its_environment(processes: ProcessIsolation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.setenv("DOCMILL_REDIS_URL", "redis://:secret@host/0")
+    before = set(children_of(os.getpid()))
+    with processes.alone(nothing, a_minute, fresh=True) as alone:
+        alone.load("a.txt", b"text")
+        environment = Path(f"/proc/{pid_of_the_child(before)}/environ").read_bytes()
+    assert b"PYTHONPATH" in environment
+    assert b"secret" not in environment
+
+
+LEAVES_THE_NETWORK = """
+import os
+from docmill.adapters.isolation.bounding import bound_process
+before = os.readlink("/proc/self/ns/net")
+bound_process(4 << 30)
+raise SystemExit(before == os.readlink("/proc/self/ns/net"))
+"""
+
+
+def test_a_child_can_reach_no_network(processes: ProcessIsolation) -> None:
+    if subprocess.run([sys.executable, "-c", LEAVES_THE_NETWORK], check=False).returncode:
+        pytest.skip("this system lets no process leave the network")
+    before = set(children_of(os.getpid()))
+    with processes.alone(nothing, a_minute, fresh=True) as alone:
+        alone.load("a.txt", b"text")
+        assert os.readlink(f"/proc/{pid_of_the_child(before)}/ns/net") != os.readlink("/proc/self/ns/net")
+
+
+def test_a_file_that_is_taken_apart_has_less_memory(processes: ProcessIsolation) -> None:
+    content = zipped({"word/document.xml": "<w/>"}) + FORGETS_NOTHING
+    with pytest.raises(Crashed, match="it needed more than 1024 MiB of memory"), processes.alone(nothing, a_minute, fresh=True) as alone:
+        alone.load("a.docx", content)
+
+
+def test_a_child_that_was_asked_very_often_makes_room_for_a_fresh_one(processes: ProcessIsolation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("docmill.adapters.isolation.processes._MOST_REQUESTS", 3)
+    before = set(children_of(os.getpid()))
+    seen = set()
+    for _ in range(4):
+        with processes.alone(nothing, a_minute, fresh=False) as alone:
+            alone.load("a.txt", b"text")
+            seen |= set(children_of(os.getpid())) - before
+    assert len(seen) > 1
+
+
+def test_an_answer_that_never_ends_is_a_crash(processes: ProcessIsolation, monkeypatch: pytest.MonkeyPatch) -> None:
+    with processes.alone(nothing, a_minute, fresh=True) as alone:
+        alone.load("a.txt", b"text")
+    monkeypatch.setattr("docmill.adapters.isolation.process._MOST_ANSWER_BYTES", 10_000)
+    with pytest.raises(Crashed, match="no answer"), processes.alone(nothing, a_minute, fresh=True) as alone:
+        alone.load("a.txt", b"text " * 10_000)
+
+
+def test_what_a_library_prints_does_not_reach_the_terminal(processes: ProcessIsolation, capfd: pytest.CaptureFixture[str]) -> None:
+    with processes.alone(nothing, a_minute, fresh=True) as alone:
+        alone.load("a.txt", PRINTS)
+    assert capfd.readouterr() == ("", "")
 
 
 PARENT = """

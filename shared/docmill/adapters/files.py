@@ -7,28 +7,38 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from docmill.documents.generated import require_written
 from docmill.documents.identity import document_id_of, path_of
 from docmill.documents.loading import load
 from docmill.documents.reading import read_source, signature_of
+from docmill.documents.secrets import require_no_secret
 from docmill.documents.selection import Selection
 from docmill.domain.documents import LoadedDocument
 from docmill.domain.errors import DocumentSkipped, DocumentUnknown, RootUnavailable, SkipReason, SourceUnreadable
 from docmill.domain.knowledge_bases import KnowledgeBase
-from docmill.indexing.sources import Content
+from docmill.indexing.sources import GIVEN_UP, Content
 
 
 class FileSource:
     """The ``Source`` of a knowledge base whose documents are files."""
 
-    def __init__(self, knowledge_base: KnowledgeBase, data_folder: Path, noted_roots: Callable[[], str | None] = lambda: None) -> None:
+    def __init__(
+        self,
+        knowledge_base: KnowledgeBase,
+        data_folder: Path,
+        noted_roots: Callable[[], str | None] = lambda: None,
+        loader: Callable[[str, bytes], LoadedDocument] = load,
+    ) -> None:
         """Reads nothing yet.
 
         Args:
             knowledge_base: whose documents they are.
             data_folder: never indexed.
             noted_roots: the note ``ROOTS`` of the process that scans; None where it has none. What it raises passes through.
+            loader: makes documents of their ids and their bytes.
         """
         self._noted_roots = noted_roots
+        self._load = loader
         self._knowledge_base = knowledge_base
         self.selection = Selection(knowledge_base, data_folder)
 
@@ -65,6 +75,8 @@ class FileSource:
             raise
         except OSError as error:
             raise SourceUnreadable(f"{os.fsdecode(path)} cannot be read: {error.strerror or error}") from error
+        if path not in self.selection.root_paths:
+            require_written(document_id, source.content)
         return Content(source.content, "" if source.racy else source.stat.packed(), source.stat.size_bytes)
 
     def stat_of(self, document_id: str) -> str:
@@ -76,12 +88,21 @@ class FileSource:
 
     def load(self, document_id: str, content: bytes) -> LoadedDocument:
         """See ``Source.load``."""
-        return load(document_id, content)
+        return self._load(document_id, content)
+
+    def require_allowed(self, document_id: str, document: LoadedDocument) -> None:
+        """See ``Source.require_allowed``; a file that is itself named as a root is meant to be indexed."""
+        if not self._knowledge_base.allow_secrets and self.path(document_id) not in self.selection.root_paths:
+            require_no_secret(document)
 
     def text_of(self, document_id: str) -> str | None:
         """A document's whole text as it is now; None when it cannot be had."""
         content = self.read(document_id)
-        return None if content is None else self.load(document_id, content.content).text
+        if content is None:
+            return None
+        document = self.load(document_id, content.content)
+        self.require_allowed(document_id, document)
+        return document.text
 
     def _require_folder(self, path: bytes) -> None:
         """Raises ``SourceUnreadable`` when a folder on the way may not be entered: then nothing is known of what is in it."""
@@ -93,10 +114,10 @@ class FileSource:
     def _require_root(self, path: bytes) -> None:
         """Raises ``RootUnavailable`` unless the root that should hold ``path`` is there, is not empty, and is the one that was scanned.
 
-        An empty mount, or another one in its place, is not a deletion.
+        An empty mount, or another one in its place, is not a deletion, unless somebody said that the root is gone for good.
         """
         start = self.selection.start_of(path)
-        if start is None or start == path:
+        if start is None or start == path or self._noted_root(start) == GIVEN_UP:
             return
         try:
             with os.scandir(start) as entries:
@@ -108,9 +129,12 @@ class FileSource:
         raise RootUnavailable(f"{os.fsdecode(start)} is empty; its documents are kept until it is not")
 
     def _require_same(self, start: bytes) -> None:
-        noted: Mapping[str, int] = json.loads(self._noted_roots() or "{}")
-        inode = noted.get(document_id_of(start, self._knowledge_base.base_folder))
+        inode = self._noted_root(start)
         if inode is not None and inode != os.stat(start).st_ino:
             raise RootUnavailable(
                 f"{os.fsdecode(start)} on {socket.gethostname()} is another folder than the one that was scanned; its documents are kept"
             )
+
+    def _noted_root(self, start: bytes) -> int | None:
+        noted: Mapping[str, int] = json.loads(self._noted_roots() or "{}")
+        return noted.get(document_id_of(start, self._knowledge_base.base_folder))

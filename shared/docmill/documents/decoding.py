@@ -4,7 +4,8 @@ import codecs
 import re
 from typing import Final
 
-from docmill.documents.code_pages import decode_old_code_page
+from docmill.documents.code_pages import decode_japanese_escapes, decode_old_code_page
+from docmill.documents.wide_encodings import wide_encoding_of
 from docmill.domain.errors import DocumentSkipped, SkipReason
 
 _MARKS: Final = (
@@ -20,6 +21,10 @@ _TEXT_CONTROLS: Final = b"\t\n\v\f\r\b\x1b"
 _CONTROLS: Final = bytes(set(range(0x20)) - set(_TEXT_CONTROLS)) + b"\x7f"
 _MOST_CONTROLS: Final = 0.1
 _MOST_CONTROLS_IN_OLD_CODE_PAGE: Final = 0.005
+#: So many errors in UTF-8 may be lines in an old code page; and of a text that cannot be read, so much is left out at most.
+_MOST_LINES: Final = 1000
+_MOST_UNREADABLE: Final = 0.2
+_UTF8_CHARACTER: Final = re.compile(rb"[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _CARRIAGE_RETURN: Final = re.compile(r"\r\n?")
 
 
@@ -45,7 +50,7 @@ def _decode(content: bytes, *, known_as_text: bool) -> str:
     sample = content[:_SAMPLE_BYTES]
     share_of_controls = (len(sample) - len(sample.translate(None, _CONTROLS))) / max(len(sample), 1)
     if b"\0" in sample:
-        encoding_without_mark = _utf16_without_mark(sample)
+        encoding_without_mark = wide_encoding_of(content)
         if encoding_without_mark is not None:
             return content.decode(encoding_without_mark, "replace")
         if not known_as_text:
@@ -53,30 +58,52 @@ def _decode(content: bytes, *, known_as_text: bool) -> str:
     if share_of_controls > _MOST_CONTROLS:
         raise DocumentSkipped(SkipReason.BINARY, "its content is binary: it has too many control characters for a text")
     try:
-        return content.decode()
+        text = content.decode()
     except UnicodeDecodeError:
         return _decode_broken(content, share_of_controls)
+    return text if "\x1b" not in text else decode_japanese_escapes(content) or text
 
 
 def _decode_broken(content: bytes, share_of_controls: float) -> str:
-    """UTF-8 with a few errors in it, or an old code page."""
+    """UTF-8 with a few errors in it, UTF-8 with lines in an old code page, or an old code page."""
     text = content.decode(errors="replace")
-    others = len(text) - len(text.encode("ascii", "ignore"))
     errors = text.count("\ufffd")
-    if errors * 4 < others - errors:
-        return text
+    whole = len(text) - len(text.encode("ascii", "ignore")) - errors
+    if errors * 4 < whole:
+        return text if errors > _MOST_LINES else _with_lines_in_old_code_page(content) or text
     if share_of_controls > _MOST_CONTROLS_IN_OLD_CODE_PAGE:
         raise DocumentSkipped(SkipReason.BINARY, "its content is binary: it is not valid in any encoding that was tried")
-    return decode_old_code_page(content)
+    if _UTF8_CHARACTER.search(content) and (mixed := _with_lines_in_old_code_page(content)):
+        return mixed
+    old = decode_old_code_page(content)
+    if old is not None:
+        return old
+    if errors > _MOST_UNREADABLE * len(text):
+        raise DocumentSkipped(SkipReason.BINARY, "its content is binary, or in an encoding that is not known here")
+    return text
 
 
-def _utf16_without_mark(sample: bytes) -> str | None:
-    """Text in Latin letters has a NUL in nearly every second place."""
-    pairs = len(sample) // 2
-    even = sample[0::2].count(0)
-    odd = sample[1::2].count(0)
-    if odd > pairs * 0.6 and even < pairs * 0.05:
-        return "utf-16-le"
-    if even > pairs * 0.6 and odd < pairs * 0.05:
-        return "utf-16-be"
-    return None
+def _with_lines_in_old_code_page(content: bytes) -> str | None:
+    """The text, where lines that are no UTF-8 are all in an old code page, as in files that several people have written in.
+
+    None where there are none, where a line has both UTF-8 and bytes that are none, and for East Asian texts, in whose encodings short
+    lines are UTF-8 by chance.
+    """
+    lines = content.split(b"\n")
+    texts = [_utf8(line) for line in lines]
+    old = [place for place, text in enumerate(texts) if text is None]
+    if any(_UTF8_CHARACTER.search(lines[place]) for place in old) or not any(text is not None and not text.isascii() for text in texts):
+        return None
+    decoded = decode_old_code_page(b"\n".join([lines[place] for place in old]))
+    if decoded is None or any(character >= "\u2e80" for character in decoded):
+        return None
+    for place, text in zip(old, decoded.split("\n"), strict=True):
+        texts[place] = text
+    return "\n".join([text or "" for text in texts])
+
+
+def _utf8(line: bytes) -> str | None:
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return None

@@ -13,6 +13,7 @@ class Extracted:
     Attributes:
         title: "" where the format names none.
         language: the natural language that the file declares (``en``, ISO 639-1); None where it declares none.
+        body_start: where the text to chunk begins, at the beginning of a line; what is before it is front matter.
     """
 
     text: str
@@ -22,3 +23,4 @@ class Extracted:
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
     page_starts: Sequence[int] = ()
     source_lines: Sequence[int] | None = None
+    body_start: int = 0

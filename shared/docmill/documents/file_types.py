@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from docmill.documents.content_types import is_json, language_among, language_in_mode_line, markup_of
+from docmill.documents.formats.manual_pages import looks_like_manual_page
 from docmill.domain.documents import DocumentKind
 
 
@@ -22,21 +24,24 @@ class FileType:
 
 PLAIN_TEXT: Final = FileType(DocumentKind.TEXT, "text/plain")
 MARKDOWN: Final = FileType(DocumentKind.MARKDOWN, "text/markdown")
-RESTRUCTURED_TEXT: Final = FileType(DocumentKind.TEXT, "text/x-rst")
+MANUAL_PAGE: Final = FileType(DocumentKind.TEXT, "text/troff")
 
 #: Language, then the extensions of its files.
 _LANGUAGES: Final = """
+abap: abap
 ada: adb ads
 assembly: asm s
 awk: awk
 bash: bash sh zsh ksh
 batch: bat cmd
+bicep: bicep
 c: c h
 clojure: clj cljc cljs edn
 cmake: cmake
+cobol: cob cbl cpy
 coffeescript: coffee
 common-lisp: lisp lsp
-cpp: cc cpp cxx c++ hh hpp hxx h++ ipp inl tpp cu cuh
+cpp: cc cpp cxx c++ hh hpp hxx h++ ipp inl tpp cppm ixx cu cuh ino
 crystal: cr
 csharp: cs csx
 css: css
@@ -74,11 +79,13 @@ ocaml: ml mli
 pascal: pas pp dpr
 perl: pl pm
 php: php phtml
+plsql: pls pks pkb plsql
 powershell: ps1 psm1 psd1
 prolog: pro
 protobuf: proto
 puppet: puppet
 python: py pyi pyw pyx pxd
+qml: qml
 r: r
 racket: rkt
 ruby: rb rake gemspec
@@ -98,12 +105,17 @@ vala: vala
 verilog: v sv svh
 vhdl: vhd vhdl
 vim: vim
+visual-basic: vb vbs bas
 vue: vue
 wgsl: wgsl
 zig: zig
 """
 
 _MARKDOWN_EXTENSIONS: Final = "md markdown mdown mkd mkdn mdx qmd rmd"
+_PLAIN_EXTENSIONS: Final = "txt text env lock diff patch bib srt vtt po pot typ textile mediawiki wiki nfo"
+_XML_EXTENSIONS: Final = """
+    ditamap dbk tei opml wsdl rng xlf xliff kml gpx pom csproj fsproj vbproj vcxproj props targets nuspec resx xaml xib storyboard
+"""
 _TEXT_MIMES: Final = {
     "rst": "text/x-rst",
     "rest": "text/x-rst",
@@ -121,12 +133,26 @@ _TEXT_MIMES: Final = {
     "xml": "application/xml",
     "xsd": "application/xml",
     "xsl": "application/xml",
+    "xslt": "application/xml",
+    "rss": "application/xml",
+    "atom": "application/xml",
+    "plist": "application/xml",
+    "docbook": "application/xml",
+    "dita": "application/xml",
+    **dict.fromkeys(_XML_EXTENSIONS.split(), "application/xml"),
+    **dict.fromkeys(["ini", "cfg", "conf", "properties", "editorconfig", "service", "desktop"], "text/x-ini"),
+    "log": "text/x-log",
+    "jsonc": "application/json5",
+    "webmanifest": "application/json",
     "svg": "image/svg+xml",
     "html": "text/html",
     "htm": "text/html",
     "xhtml": "application/xhtml+xml",
     "tex": "text/x-tex",
+    "ltx": "text/x-tex",
+    "latex": "text/x-tex",
     "adoc": "text/asciidoc",
+    "asc": "text/asciidoc",
     "asciidoc": "text/asciidoc",
     "org": "text/org",
 }
@@ -142,9 +168,18 @@ _BY_NAME: Final = {
     "vagrantfile": "ruby",
     "build": "starlark",
     "workspace": "starlark",
+    "buck": "starlark",
+    "brewfile": "ruby",
+    "podfile": "ruby",
+    "fastfile": "ruby",
+    "sconstruct": "python",
+    "sconscript": "python",
+    "pkgbuild": "bash",
     ".bashrc": "bash",
     ".bash_profile": "bash",
+    ".bash_aliases": "bash",
     ".profile": "bash",
+    ".zprofile": "bash",
     ".zshrc": "bash",
     ".vimrc": "vim",
 }
@@ -184,69 +219,83 @@ def _by_extension() -> dict[str, FileType]:
     for line in _LANGUAGES.strip().splitlines():
         language, extensions = line.split(": ")
         types |= {extension: _code(language) for extension in extensions.split()}
-    types |= dict.fromkeys(["txt", "text", "log", "conf", "cfg", "ini", "properties", "env", "lock", "diff", "patch"], PLAIN_TEXT)
+    types |= dict.fromkeys(_PLAIN_EXTENSIONS.split(), PLAIN_TEXT)
     return types
 
 
 _EXTENSIONS: Final = _by_extension()
-
-#: What the content of files begins with that are no text, or none that can be read here yet.
-_SIGNATURES: Final = (
-    (b"%PDF-", "PDF"),
-    (b"PK\x03\x04", "ZIP or Office"),
-    (b"PK\x05\x06", "ZIP"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Office"),
-    (b"{\\rtf", "RTF"),
-    (b"\x89PNG\r\n", "PNG"),
-    (b"\xff\xd8\xff", "JPEG"),
-    (b"GIF87a", "GIF"),
-    (b"GIF89a", "GIF"),
-    (b"\x1f\x8b", "gzip"),
-    (b"BZh", "bzip2"),
-    (b"\xfd7zXZ\x00", "xz"),
-    (b"7z\xbc\xaf", "7z"),
-    (b"Rar!", "RAR"),
-    (b"\x28\xb5\x2f\xfd", "Zstandard"),
-    (b"\x7fELF", "ELF"),
-    (b"\xca\xfe\xba\xbe", "Java class"),
-    (b"SQLite format 3\x00", "SQLite"),
-    (b"\x00asm", "WebAssembly"),
-    (b"OggS", "Ogg"),
-    (b"ID3", "MP3"),
-    (b"fLaC", "FLAC"),
-)
-_FIRST_BYTES: Final = frozenset(signature[0] for signature, _ in _SIGNATURES)
+_MARKUP: Final = frozenset(("text/html", "application/xhtml+xml", "application/xml", "image/svg+xml"))
+_MARKUP_LANGUAGES: Final = frozenset(("php", "vue", "svelte"))
+#: What is put behind a name whose file becomes, was, or is an example of what the name says.
+_SUFFIXES: Final = re.compile(r"(?<=.)(?:\.(?:in|tmpl|template|tpl|j2|jinja2?|erb|orig|bak|old|sample|example|dist))+\Z")
+#: Before what a file is for: ``Dockerfile.prod``.
+_PREFIXES: Final = ("dockerfile.", "containerfile.", "makefile.")
+_PROSE_NAMES: Final = frozenset(("readme", "changelog", "changes", "contributing", "history", "news", "install", "todo", "notes"))
+_MARKDOWN_HEADING: Final = re.compile(r"^#{1,6} \S", re.MULTILINE)
+_LOOKED_AT_CHARACTERS: Final = 8192
 
 
 def detect(document_id: str, text: str) -> FileType:
-    """What a text file is: by its whole name, by its extension, and where they say nothing by a ``#!`` line."""
-    name = document_id.rpartition("/")[2].lower()
+    """What a text file is: by its whole name, by its extension, and by its first lines where these say nothing or cannot be right."""
+    name = _bare_name(document_id)
     if name in _BY_NAME:
         return _code(_BY_NAME[name])
-    known = _EXTENSIONS.get(name.rpartition(".")[2]) if "." in name else None
+    extension = name.rpartition(".")[2] if "." in name else ""
+    known = _EXTENSIONS.get(extension)
     if known is not None:
+        return _unless_content_differs(known, extension, text)
+    if name[-1:].isdigit() and extension and looks_like_manual_page(text):
+        return MANUAL_PAGE
+    if name in _PROSE_NAMES and _MARKDOWN_HEADING.search(text[:_LOOKED_AT_CHARACTERS]):
+        return MARKDOWN
+    return _by_content(text)
+
+
+def _bare_name(document_id: str) -> str:
+    """The file's name in lower case, without what is put around a name that says what the file is."""
+    name = document_id.rpartition("/")[2].lower()
+    prefix = next((prefix for prefix in _PREFIXES if name.startswith(prefix)), None)
+    if prefix is not None and name.rpartition(".")[2] not in _EXTENSIONS:
+        return prefix[:-1]
+    return _SUFFIXES.sub("", name)
+
+
+def _unless_content_differs(known: FileType, extension: str, text: str) -> FileType:
+    if known.mime not in _MARKUP and known.language not in _MARKUP_LANGUAGES:
+        markup = markup_of(text)
+        if markup is not None and (known != MARKDOWN or markup == _TEXT_MIMES["html"]):  # Markdown may begin with a picture
+            return FileType(DocumentKind.TEXT, markup)
+    language = language_among(extension, text) if known.kind is DocumentKind.CODE else None
+    if language is None:
         return known
+    return _code(language) if language else PLAIN_TEXT
+
+
+def _by_content(text: str) -> FileType:
     if text.startswith("#!"):
         shebang = _SHEBANG.match(text)
         if shebang is not None and shebang[1].lower() in _INTERPRETERS:
             return _code(_INTERPRETERS[shebang[1].lower()])
-    return PLAIN_TEXT
+    language = language_in_mode_line(text)
+    if language is not None:
+        return _code(language)
+    markup = markup_of(text)
+    if markup is not None:
+        return FileType(DocumentKind.TEXT, markup)
+    return FileType(DocumentKind.TEXT, _TEXT_MIMES["json"]) if is_json(text) else PLAIN_TEXT
 
 
 def is_known_text_name(document_id: str) -> bool:
     """Whether the name alone says that a file is text."""
-    name = document_id.rpartition("/")[2].lower()
+    name = _bare_name(document_id)
     return name in _BY_NAME or ("." in name and name.rpartition(".")[2] in _EXTENSIONS)
 
 
-def binary_format_of(content: bytes) -> str | None:
-    """The name of a well-known format that is no text, by the first bytes; None for anything else."""
-    if content[:1] and content[0] in _FIRST_BYTES:
-        for signature, name in _SIGNATURES:
-            if content.startswith(signature):
-                return name
-    if content[4:8] == b"ftyp":
-        return "MP4"
-    if content[:4] == b"RIFF" and content[8:12] in (b"WAVE", b"AVI ", b"WEBP"):
-        return content[8:12].decode().strip()
-    return None
+def known_extensions() -> dict[str, FileType]:
+    """What a file is by its extension, where nothing else says otherwise."""
+    return dict(_EXTENSIONS)
+
+
+def known_names() -> dict[str, FileType]:
+    """What a file of a certain name (in lower case) is."""
+    return {name: _code(language) for name, language in _BY_NAME.items()}

@@ -1,5 +1,6 @@
-"""Front matter: the metadata block at the top of a Markdown file, YAML between ``---`` or TOML between ``+++``."""
+"""Front matter: the metadata block at the top of a Markdown file, YAML between ``---``, TOML between ``+++``, or a JSON object."""
 
+import json
 import math
 import re
 import tomllib
@@ -16,13 +17,16 @@ from docmill.domain.documents import MetadataValue
 _BLOCK: Final = re.compile(
     r"(---)[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)|(\+\+\+)[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE
 )
-_MOST_CHARACTERS: Final = 32_768
+_MOST_CHARACTERS: Final = 65_536
 _MOST_KEYS: Final = 100
 _MOST_ITEMS: Final = 100
 _MOST_KEY_CHARACTERS: Final = 100
 _MOST_VALUE_CHARACTERS: Final = 1000
 _DEEPEST: Final = 4
 _INT64: Final = 2**63
+#: Larger numbers are not written out.
+_MOST_DIGITS_BITS: Final = 1024
+_KEY: Final = re.compile(r"[A-Za-z_][\w .-]{0,60}")
 _MAYBE_ALIAS: Final = re.compile(r"(?:^|[\s\[{,:-])\*[^\s*]", re.MULTILINE)
 _FAST_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -52,7 +56,12 @@ class FrontMatter:
 
 
 def read_front_matter(text: str) -> FrontMatter:
-    """The front matter of ``text``; an empty one when there is none, or when it cannot be read: then it is body text."""
+    """The front matter of ``text``; an empty one when there is none, or when it cannot be read: then it is body text.
+
+    Of a block that is nearly right, such as one with a title in which there is a colon, the lines that say ``key: value`` are read.
+    """
+    if text.startswith("{"):
+        return _read_json(text)
     if not text.startswith(("---", "+++")):
         return FrontMatter()
     block = _BLOCK.match(text[: _MOST_CHARACTERS + 1])
@@ -60,10 +69,29 @@ def read_front_matter(text: str) -> FrontMatter:
         return FrontMatter()
     values = _parse_yaml(block[2]) if block[1] else _parse_toml(block[4])
     if values is None:
-        return FrontMatter()
-    metadata = dict(_limited(_flattened(values, "", 1)))
+        values = _lines_with_keys(block[2] or block[4], ":" if block[1] else "=")
+    return FrontMatter() if values is None else _front_matter(values, block.end())
+
+
+def _front_matter(values: Mapping[Any, Any], end: int) -> FrontMatter:
+    metadata = metadata_of(values)
     title = values.get("title")
-    return FrontMatter(metadata, " ".join(str(title).split()) if isinstance(title, str | int | float) else "", block.end())
+    return FrontMatter(metadata, " ".join(str(title).split()) if isinstance(title, str | int | float) else "", end)
+
+
+def _read_json(text: str) -> FrontMatter:
+    try:
+        values, end = json.JSONDecoder().raw_decode(text[:_MOST_CHARACTERS])
+    except (ValueError, RecursionError):
+        return FrontMatter()
+    line_end = text.find("\n", end)
+    line_end = len(text) if line_end < 0 else line_end + 1
+    return _front_matter(values, line_end) if isinstance(values, dict) and not text[end:line_end].strip() else FrontMatter()
+
+
+def metadata_of(values: Mapping[Any, Any]) -> dict[str, MetadataValue]:
+    """What a format says about a document, as both stores can hold it: bounded in number and length, nested mappings flattened."""
+    return dict(_limited(_flattened(values, "", 1)))
 
 
 def _parse_yaml(text: str) -> dict[Any, Any] | None:
@@ -81,6 +109,21 @@ def _parse_toml(text: str) -> dict[str, Any] | None:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, ValueError, RecursionError):
         return None
+
+
+def _lines_with_keys(text: str, separator: str) -> dict[str, str] | None:
+    """The plain values of a block that is no valid YAML or TOML; None when it does not look as if it were meant as such."""
+    values: dict[str, str] = {}
+    for line in text.split("\n"):
+        key, found, value = line.partition(separator)
+        if not line.strip() or line[0] in " \t#" or line.startswith("- "):
+            continue
+        if not found or not _KEY.fullmatch(key.strip()):
+            return None
+        plain = value.strip().strip("\"'")
+        if plain and plain[0] not in "&*[{|>!":
+            values[key.strip()] = plain
+    return values or None
 
 
 def _flattened(values: Mapping[Any, Any], prefix: str, depth: int) -> Iterator[tuple[str, MetadataValue]]:
@@ -104,6 +147,8 @@ def _scalar(value: object) -> str | int | float | bool | None:
         return value
     if isinstance(value, int) and -_INT64 <= value < _INT64:
         return value
+    if isinstance(value, int):
+        return str(value) if value.bit_length() <= _MOST_DIGITS_BITS else None
     if isinstance(value, float) and math.isfinite(value):
         return value
     if isinstance(value, date | time):

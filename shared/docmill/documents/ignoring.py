@@ -16,7 +16,6 @@ GIT_RULES: Final = b".gitignore"
 OWN_RULES: Final = b".docmillignore"
 
 _UTF8_BOM: Final = b"\xef\xbb\xbf"
-_TRAILING_SPACES: Final = re.compile(rb"(?<!\\) +\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ class IgnoreFile:
         by_path: list[bytes] = []
         self._patterns: list[_Pattern] = []
         for number, line in enumerate(content.removeprefix(_UTF8_BOM).split(b"\n"), start=1):
-            pattern = _TRAILING_SPACES.sub(b"", line.removesuffix(b"\r"))
+            pattern = _without_trailing_spaces(line.removesuffix(b"\r"))
             if not pattern or pattern.startswith(b"#"):
                 continue
             negated = pattern.startswith(b"!")
@@ -142,3 +141,15 @@ def info_exclude_of(prefix: bytes) -> bytes | None:
 def _first_line(path: bytes) -> bytes:
     with open(path, "rb") as file:
         return file.read(4096).split(b"\n", 1)[0].rstrip(b"\r")
+
+
+def _without_trailing_spaces(line: bytes) -> bytes:
+    if not line.endswith(b" "):
+        return line
+    place = end = 0
+    while place < len(line):
+        step = 2 if line[place] == 0x5C else 1
+        if line[place] != 0x20:
+            end = place + step
+        place += step
+    return line[:end]

@@ -48,7 +48,8 @@ class _OutlineReader:
         _paragraph: where the open paragraph of the document itself begins.
         _lazy: whether a paragraph in a list item or a quote is open; a plain line continues it, however it is indented.
         _item: how far the content of the open list item is indented; 0 when none is open.
-        _table: where the open table begins.
+        _list: where the open list begins and where its last item does; ``_list_end`` is the end of its last line that is not blank.
+        _table: where the open table begins, and where its header ends.
     """
 
     def __init__(self, text: str) -> None:
@@ -60,7 +61,9 @@ class _OutlineReader:
         self._paragraph: int | None = None
         self._lazy = False
         self._item = 0
-        self._table: int | None = None
+        self._list: tuple[int, int] | None = None
+        self._list_end = 0
+        self._table: tuple[int, int] | None = None
         self._previous = 0
 
     def read(self, start: int, most_headings: int | None) -> Outline:
@@ -70,8 +73,10 @@ class _OutlineReader:
             following = position + len(line) + 1
             if self._fence is not None or self._html_end is not None or self._item or (line and line[0] in _MARKUP):
                 self._read_line(line, position, following)
+                if self._item and line and not line.isspace():
+                    self._list_end = following
                 if most_headings is not None and len(headings) >= most_headings:
-                    return Outline(self._headings, self._blocks)
+                    return self._outline()
             elif not line:
                 self._read_blank(position)
             elif self._paragraph is None and not self._lazy and self._table is None:
@@ -80,8 +85,11 @@ class _OutlineReader:
             position = following
         if self._fence is not None:
             self._add_block(self._fence.start, position)
-        self._close_table(position)
-        return Outline(self._headings, self._blocks)
+        self._end_blocks(position)
+        return self._outline()
+
+    def _outline(self) -> Outline:
+        return Outline(self._headings, sorted(self._blocks, key=lambda block: (block.start, -block.end)))
 
     def _read_line(self, line: str, position: int, following: int) -> None:
         content = line.lstrip(" \t")
@@ -128,7 +136,8 @@ class _OutlineReader:
         elif _BREAK.match(content):
             self._end_blocks(position)
         elif (marker := self._item_marker(content)) is not None:
-            self._end_blocks(position)
+            self._end_blocks(position, list_goes_on=True)
+            self._open_item(position)
             rest = content[marker:].lstrip(" \t")
             gap = _width(content[marker : len(content) - len(rest)])
             self._item = indent + marker + (gap if rest and gap <= _CODE_INDENT else 1)
@@ -140,18 +149,18 @@ class _OutlineReader:
             self._end_blocks(position)
             self._html_end = None if end is not BLANK_LINE and end.search(content) else end
         elif not self._opens_fence(content, 0, position):
-            self._read_text(content, position)
+            self._read_text(content, position, following)
 
-    def _read_text(self, content: str, position: int) -> None:
+    def _read_text(self, content: str, position: int, following: int) -> None:
         if self._lazy:
             return
-        self._item = 0
+        self._close_list()
         if self._table is not None:
             return
         if self._paragraph is None:
             self._paragraph = position
         elif "|" in content and "-" in content and _TABLE_RULE.issuperset(content):
-            self._table = max(self._previous, self._paragraph)
+            self._table = max(self._previous, self._paragraph), following
             self._paragraph = None
 
     def _item_marker(self, content: str) -> int | None:
@@ -173,22 +182,45 @@ class _OutlineReader:
         self._fence = _Fence(content[0], len(fence[1] or fence[2]), container, position)
         return True
 
-    def _end_blocks(self, position: int) -> None:
+    def _end_blocks(self, position: int, *, list_goes_on: bool = False) -> None:
         self._close_table(position)
-        self._paragraph, self._lazy, self._item = None, False, 0
+        self._paragraph, self._lazy = None, False
+        if not list_goes_on:
+            self._close_list()
 
     def _close_table(self, position: int) -> None:
         if self._table is not None:
-            self._add_block(self._table, position)
+            start, header_end = self._table
+            self._add_block(start, position, header_end if header_end < position else None)
             self._table = None
+
+    def _open_item(self, position: int) -> None:
+        start = position if self._list is None else self._list[0]
+        self._close_item()
+        self._list = start, position
+
+    def _close_item(self) -> None:
+        """Adds the last item as a block of its own: a list that is too long is parted between its items."""
+        if self._list is not None and self._text.find("\n", self._list[1], self._list_end) + 1 not in (0, self._list_end):
+            self._add_block(self._list[1], self._list_end)
+
+    def _close_list(self) -> None:
+        self._item = 0
+        if self._list is not None:
+            start, item = self._list
+            if start != item:
+                self._close_item()
+            self._add_block(start, self._list_end)
+            self._list = None
 
     def _add_heading(self, level: int, text: str, start: int, end: int) -> None:
         shown = text if len(text) <= _LONGEST_HEADING else text[: _LONGEST_HEADING - 1].rstrip() + "…"
         self._headings.append(Heading(level, shown, start, min(end, len(self._text))))
-        self._paragraph, self._lazy, self._item = None, False, 0
+        self._paragraph, self._lazy = None, False
+        self._close_list()
 
-    def _add_block(self, start: int, end: int) -> None:
-        self._blocks.append(WholeBlock(start, min(end, len(self._text))))
+    def _add_block(self, start: int, end: int, header_end: int | None = None) -> None:
+        self._blocks.append(WholeBlock(start, min(end, len(self._text)), header_end))
 
 
 def _width(indentation: str) -> int:

@@ -1,33 +1,36 @@
 """Glob patterns of ignore files and roots as regular expressions over single entries.
 
-The translation of a pattern is ``pathspec``'s. Its own matching asks whether a path or one of its parents matches; here a walk has judged
-the parents already, and git gives a rule on the entry itself precedence over one on a parent, so patterns are made to match exactly one
-entry: a file by its path, a folder by its path with a ``/`` at the end.
+They mean exactly what they mean to git (wildmatch.c, and match_pathname in dir.c). The libraries for ignore files differ from it in named
+classes, in brackets that are never closed, in escapes, and in ``**`` beside other characters. A file is matched by its path, a folder by
+its path with a ``/`` at the end.
 """
 
 import re
-import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
-
-_GROUP_NAME: Final = re.compile(rb"\(\?P<\w+>")
-_NEGATED_CLASS: Final = re.compile(rb"\[\^(?![/\]])")
-_EVERYTHING: Final = re.compile(rb"(?:\*\*/)*\*\*(?:/\*)?")
-_POSIX_CLASSES: Final = {
-    b"alnum": b"0-9A-Za-z",
-    b"alpha": b"A-Za-z",
-    b"blank": b" \t",
-    b"digit": b"0-9",
-    b"lower": b"a-z",
-    b"space": b" \t\n\r\f\v",
-    b"upper": b"A-Z",
-    b"xdigit": b"0-9A-Fa-f",
+_SLASH: Final = 0x2F
+_WILD: Final = re.compile(rb"[*?\[\\]")
+_STARS: Final = re.compile(rb"\*+")
+#: Which ASCII characters are in a class; space is what git takes for it, without form feed and vertical tab.
+_CLASSES: Final[dict[bytes, Callable[[int], bool]]] = {
+    b"alnum": lambda char: chr(char).isalnum(),
+    b"alpha": lambda char: chr(char).isalpha(),
+    b"blank": lambda char: char in b" \t",
+    b"cntrl": lambda char: char < 0x20 or char == 0x7F,
+    b"digit": lambda char: char in b"0123456789",
+    b"graph": lambda char: 0x20 < char < 0x7F,
+    b"lower": lambda char: chr(char).islower(),
+    b"print": lambda char: 0x20 <= char < 0x7F,
+    b"punct": lambda char: 0x20 < char < 0x7F and not chr(char).isalnum(),
+    b"space": lambda char: char in b" \t\n\r",
+    b"upper": lambda char: chr(char).isupper(),
+    b"xdigit": lambda char: char in b"0123456789abcdefABCDEF",
 }
-_POSIX_CLASS: Final = re.compile(rb"\[:(%s):\]" % b"|".join(_POSIX_CLASSES))
-#: An escaped character, or a bracket expression as git reads it: its sign, and its content, in which ``\\]`` does not end it.
-_ESCAPE_OR_BRACKET: Final = re.compile(rb"\\.|\[([!^]?)(\]?(?:\\.|\[:\w+:\]|[^\]\\])*)\]", re.DOTALL)
+
+
+class _Malformed(Exception):
+    """The pattern matches nothing."""
 
 
 def entry_regex(pattern: bytes) -> bytes | None:
@@ -40,42 +43,93 @@ def entry_regex(pattern: bytes) -> bytes | None:
         None for a pattern that matches nothing: an empty or a malformed one.
     """
     body = pattern.removesuffix(b"/")
-    if _EVERYTHING.fullmatch(body):
-        return b".+/" if body != pattern else b".+"
-    if body.endswith(b"/**"):
-        pattern = body + b"/*" + pattern[len(body) :]  # everything in the folder, but not the folder
-    if b"[" in pattern:
-        pattern = _ESCAPE_OR_BRACKET.sub(_plain_bracket, pattern)
-    if pattern[-1:].isspace() and not pattern.endswith(b"\\ "):
-        pattern = pattern[:-1] + b"[" + pattern[-1:] + b"]"  # pathspec drops white space at the end; what is left here is meant
+    # What is before the first wildcard is compared first, so that "a**/b" goes on as "**/b" does.
+    wild = _WILD.search(body)
+    fixed = body if wild is None else body[: wild.start()]
     try:
-        regex, _ = GitIgnoreSpecPattern.pattern_to_regex(b"/" + pattern)
-        if regex is None:
-            return None
-        regex = _NEGATED_CLASS.sub(b"[^/", _GROUP_NAME.sub(b"(?:", regex))
-        compiled([regex])
-    except (ValueError, re.error):
+        regex = re.escape(fixed) + b"".join(_translated(body[len(fixed) :]))
+    except _Malformed:
         return None
-    return regex
+    if not body:
+        return None
+    return b"(?:" + regex + (b")(?<!/)/" if body != pattern else b")(?<!/)/?")
 
 
 def compiled(regexes: Iterable[bytes]) -> re.Pattern[bytes]:
     """One expression whose ``match`` finds entries that match any of ``regexes``, wholly."""
-    with warnings.catch_warnings():
-        # A "[[" in a pattern is a plain bracket for git; Python warns that it may come to mean something else.
-        warnings.simplefilter("ignore", FutureWarning)
-        return re.compile(rb"(?:%s)\Z" % b"|".join(rb"(?:%s)" % regex for regex in regexes), re.DOTALL)
+    return re.compile(rb"(?:%s)\Z" % b"|".join(rb"(?:%s)" % regex for regex in regexes), re.DOTALL)
 
 
-def _plain_bracket(match: re.Match[bytes]) -> bytes:
-    """A bracket expression without named classes and escapes, which pathspec takes literally."""
-    if match[2] is None:
-        return match[0]
-    content = _POSIX_CLASS.sub(lambda named: _POSIX_CLASSES[named[1]], match[2])
-    first, last = b"", b""
-    for literal in (b"]", b"-"):
-        if b"\\" + literal in content:
-            content = content.replace(b"\\" + literal, b"")
-            first, last = (literal, last) if literal == b"]" else (first, literal)
-    content = first + re.sub(rb"\\(.)", rb"\1", content, flags=re.DOTALL) + last
-    return b"[" + match[1] + content + b"]"
+def _translated(pattern: bytes) -> Iterator[bytes]:
+    place = 0
+    while place < len(pattern):
+        char = pattern[place : place + 1]
+        if char == b"*":
+            stars = _STARS.match(pattern, place)
+            assert stars is not None
+            is_segment = place == 0 or pattern[place - 1] == _SLASH
+            place = stars.end()
+            if len(stars[0]) == 1 or not is_segment or not (place == len(pattern) or pattern.startswith((b"/", b"\\/"), place)):
+                yield b"[^/]*"
+            elif place == len(pattern) or pattern[place] != _SLASH:
+                yield b".*"
+            else:
+                yield b"(?:.*/)?"
+                place += 1
+        elif char == b"?":
+            yield b"[^/]"
+            place += 1
+        elif char == b"[":
+            members, place = _bracket(pattern, place + 1)
+            yield b"[" + b"".join(b"\\x%02x" % member for member in sorted(members)) + b"]" if members else b"(?!)"
+        else:
+            place += char == b"\\"
+            if place == len(pattern):
+                raise _Malformed
+            yield re.escape(pattern[place : place + 1])
+            place += 1
+
+
+def _bracket(pattern: bytes, place: int) -> tuple[set[int], int]:
+    """The bytes that a bracket expression matches, and where it ends; ``place`` is after its ``[``."""
+    is_negated = pattern.startswith((b"!", b"^"), place)
+    place += is_negated
+    members: set[int] = set()
+    before: int | None = None
+    is_first = True
+    while is_first or not pattern.startswith(b"]", place):
+        is_first = False
+        if pattern.startswith(b"-", place) and before is not None and pattern[place + 1 : place + 2] not in (b"", b"]"):
+            last, place = _char(pattern, place + 1)
+            members.update(range(before, last + 1))
+            before = None
+        elif pattern.startswith(b"[:", place) and (found := _class(pattern, place + 2)) is not None:
+            named, place = found
+            members |= named
+            before = None
+        else:
+            before, place = _char(pattern, place)
+            members.add(before)
+    if is_negated:
+        members = set(range(256)) - members
+    return members - {_SLASH}, place + 1
+
+
+def _char(pattern: bytes, place: int) -> tuple[int, int]:
+    place += pattern.startswith(b"\\", place)
+    if place >= len(pattern):
+        raise _Malformed
+    return pattern[place], place + 1
+
+
+def _class(pattern: bytes, place: int) -> tuple[set[int], int] | None:
+    """The members of a named class, and where it ends; None where ``[:`` begins none."""
+    end = pattern.find(b"]", place)
+    if end < 0:
+        raise _Malformed
+    if end == place or pattern[end - 1 : end] != b":":
+        return None
+    name = pattern[place : end - 1]
+    if name not in _CLASSES:
+        raise _Malformed
+    return {char for char in range(128) if _CLASSES[name](char)}, end + 1

@@ -10,13 +10,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from docmill.documents.identity import folder_prefix_of
+from docmill.documents.signatures import begins_as_container
 from docmill.domain.documents import StatSignature
 from docmill.domain.errors import DocumentSkipped, SkipReason, SourceChanging
 
+#: Containers, most of whose bytes are no text, may be so many times as large as text files.
+CONTAINERS_ARE_LARGER: Final = 10
 #: A file that was touched this shortly before it was read may change again without a change of its stat signature.
 RACY_SECONDS: Final = 2.0
 
 _ATTEMPTS: Final = 4
+_HEAD_BYTES: Final = 8
 _NO_WAITING: Final = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
 
@@ -50,7 +54,7 @@ def read_source(path: bytes, roots: Iterable[bytes], *, max_bytes: int, now_seco
     Args:
         path: absolute; a link only where it is itself one of ``roots``.
         roots: the files and folders that the file must be, or lie in, when all links on the way are followed.
-        max_bytes: a larger file is not read.
+        max_bytes: a larger file is not read; a container may be ``CONTAINERS_ARE_LARGER`` times as large.
         now_seconds: seconds since 1970 by the wall clock, taken before the call.
 
     Raises:
@@ -91,7 +95,7 @@ def _read_once(path: bytes, roots: tuple[bytes, ...], *, named: bool, max_bytes:
         if not named:
             _check_inside(descriptor, path, roots)
         if before.st_size > max_bytes:
-            raise DocumentSkipped(SkipReason.TOO_LARGE, f"it has {before.st_size:,} bytes, and max_file_size is {max_bytes:,}")
+            _check_container(os.pread(descriptor, _HEAD_BYTES, 0), before.st_size, max_bytes)
         content = _read_at_most(file.read, before.st_size + 1)
         after = os.fstat(descriptor)
     signature = signature_of(before)
@@ -99,6 +103,15 @@ def _read_once(path: bytes, roots: tuple[bytes, ...], *, named: bool, max_bytes:
         raise _Changed
     touched_recently = now_seconds - after.st_ctime < RACY_SECONDS or abs(now_seconds - after.st_mtime) < RACY_SECONDS
     return SourceContent(content, signature, touched_recently)
+
+
+def _check_container(head: bytes, size_bytes: int, max_bytes: int) -> None:
+    """Refuses a file that is larger than a text may be, unless it is a container and not larger than one may be."""
+    if not begins_as_container(head):
+        raise DocumentSkipped(SkipReason.TOO_LARGE, f"it has {size_bytes:,} bytes, and max_file_size is {max_bytes:,}")
+    if size_bytes > CONTAINERS_ARE_LARGER * max_bytes:
+        allowed = f"{CONTAINERS_ARE_LARGER} times max_file_size, {CONTAINERS_ARE_LARGER * max_bytes:,}"
+        raise DocumentSkipped(SkipReason.TOO_LARGE, f"it has {size_bytes:,} bytes, and files of its kind may have {allowed}")
 
 
 def _check_kind(status: os.stat_result) -> None:

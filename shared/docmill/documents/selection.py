@@ -16,7 +16,7 @@ in a root are not followed: what they lead to belongs when it lies in a root its
 
 import os
 import stat
-from collections.abc import Container
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -104,7 +104,6 @@ class Selection:
 
     def __init__(self, kb: KnowledgeBase, data_folder: Path | None) -> None:
         self._base_folder = os.fsencode(kb.base_folder)
-        self._data_folder = None if data_folder is None else os.path.abspath(os.fsencode(data_folder))
         self._allow_secrets = kb.allow_secrets
         self._strategy_names = tuple(strategy.name for strategy in kb.strategies)
         scopes = scopes_of(kb)
@@ -115,6 +114,7 @@ class Selection:
         self.root_paths: tuple[bytes, ...] = tuple(sorted(self._covers_at))
         nested = {path for path in self.root_paths if any(_is_in(path, other) for other in self.root_paths)}
         self.starts: tuple[bytes, ...] = tuple(path for path in self.root_paths if path not in nested)
+        self._data_folders = frozenset() if data_folder is None else _paths_of(os.path.abspath(os.fsencode(data_folder)), self.starts)
         self._on_the_way = {parent for path in nested for parent in parents_of(path)}
 
     def enter(self, start: bytes) -> Folder:
@@ -138,6 +138,9 @@ class Selection:
     def takes(self, folder: Folder, name: bytes) -> bool:
         """Whether the regular file ``name`` in ``folder``, which is listed, belongs to any strategy."""
         return isinstance(self._judge_file(folder, name), tuple)
+
+    def pass_over(self, folder: Folder, names: Sequence[bytes]) -> None:
+        """Is told of what a walk meets in ``folder``, which is listed, that is neither a file nor a folder; nothing of it can belong."""
 
     def strategies_for(self, path: bytes) -> tuple[str, ...]:
         """The strategies that index the file at ``path`` (absolute), whether it is there or not; none when it is not selected.
@@ -233,7 +236,7 @@ class Selection:
     def _judge_folder(self, folder: Folder, name: bytes) -> tuple[Cover, ...] | Refusal:
         entry = folder.prefix + name + b"/"
         path = entry[:-1]
-        leftover = os.fsdecode(entry) if path == self._data_folder else leftover_pattern(name, is_folder=True)
+        leftover = os.fsdecode(entry) if path in self._data_folders else leftover_pattern(name, is_folder=True)
         covers = _never(leftover) if leftover else _covering(folder, name + b"/", entry)
         starting = tuple(cover for cover in self._covers_at.get(path, ()) if cover.scope.exclusion_of(entry) is None)
         if not starting:
@@ -263,6 +266,13 @@ def _covering(folder: Folder, name: bytes, path: bytes) -> tuple[Cover, ...] | R
 
 def _never(pattern: str) -> Refusal:
     return Refusal(SkipReason.IGNORED, Rule("", 0, pattern), f"such files are never indexed ({pattern})")
+
+
+def _paths_of(folder: bytes, starts: Iterable[bytes]) -> frozenset[bytes]:
+    """Every path at which a walk from ``starts`` may meet ``folder``: links on the way to either of them do not hide it."""
+    real = os.path.realpath(folder)
+    met = (start + real[len(there) :] for start in starts if _is_in(real, there := os.path.realpath(start)))
+    return frozenset([folder, real, *met])
 
 
 def _is_in(path: bytes, folder: bytes) -> bool:

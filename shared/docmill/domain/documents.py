@@ -71,10 +71,15 @@ class WholeBlock:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The headings of a text and the blocks that are better kept whole, each in order."""
+    """The headings of a text and the blocks that are better kept whole, each in order; an outer block comes before those in it."""
 
     headings: Sequence[Heading] = ()
     blocks: Sequence[WholeBlock] = ()
+
+    def __post_init__(self) -> None:
+        """Equal outlines are equal whatever sequences they were made of."""
+        object.__setattr__(self, "headings", tuple(self.headings))
+        object.__setattr__(self, "blocks", tuple(self.blocks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +109,9 @@ class LoadedDocument:
     outline: Outline = field(default_factory=Outline)
     page_starts: Sequence[int] = ()
     source_lines: Sequence[int] | None = None
+
+    def __post_init__(self) -> None:
+        """Equal documents are equal whatever sequences they were made of."""
+        object.__setattr__(self, "page_starts", tuple(self.page_starts))
+        if self.source_lines is not None:
+            object.__setattr__(self, "source_lines", tuple(self.source_lines))

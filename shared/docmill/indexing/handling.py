@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from docmill.domain.documents import LoadedDocument
 from docmill.domain.knowledge_bases import StrategySpec
+from docmill.indexing.containers import ContainerLoading
 from docmill.indexing.preparing import Chunker
 from docmill.indexing.sources import Source
 from docmill.indexing.targets import Target
@@ -26,9 +27,13 @@ class Handling:
     model_of: Callable[[Target, StrategySpec], EmbeddingModel]
 
 
-def handling_here(source: Source, chunker: Chunker) -> Handling:
-    """In this process, among others."""
-    return Handling(source.load, chunker, lambda target, strategy: target.models[strategy.name])
+def handling_here(source: Source, chunker: Chunker, containers: ContainerLoading, check: Callable[[], None]) -> Handling:
+    """In this process, among others; but what is taken apart is loaded in another one, while ``check`` is called."""
+
+    def load(document_id: str, content: bytes) -> LoadedDocument:
+        return containers.load(document_id, content, check, source.load)
+
+    return Handling(load, chunker, lambda target, strategy: target.models[strategy.name])
 
 
 def handling_alone(alone: Alone) -> Handling:

@@ -8,6 +8,8 @@ from docmill.domain.documents import LoadedDocument
 #: The note in which the producer keeps which folder each root is: a JSON object, from the root as a document's id to its inode. The
 #: device is not in it: hosts number the same mount differently.
 ROOTS: Final = "roots"
+#: What stands there for a root that is gone for good: what it held is gone too.
+GIVEN_UP: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,4 +52,8 @@ class Source(Protocol):
 
     def load(self, document_id: str, content: bytes) -> LoadedDocument:
         """Its text; raises ``DocumentSkipped`` for what is not text."""
+        ...
+
+    def require_allowed(self, document_id: str, document: LoadedDocument) -> None:
+        """Raises ``DocumentSkipped`` for a document whose text must not be indexed, nor shown, since it holds a secret."""
         ...

@@ -17,7 +17,7 @@ import pytest
 from docmill.chunking import chunk
 from docmill.documents.loading import load
 from docmill.domain.errors import DocumentSkipped, SkipReason, Superseded
-from docmill.domain.knowledge_bases import Chunking
+from docmill.domain.knowledge_bases import Chunking, ChunkingStrategy
 from docmill.ports.isolation import Crashed, Isolation
 
 #: A content that ends the process that loads it.
@@ -48,7 +48,7 @@ class IsolationContract:
         with isolation.alone(nothing, a_minute, fresh=False) as alone:
             document = alone.load(document_id, content)
             assert document == here
-            for chunking in (Chunking(), Chunking(size=20, overlap=0)):
+            for chunking in (Chunking(), Chunking(20, 0, code_aware=True), Chunking(20, 0, strategy=ChunkingStrategy.TEXT)):
                 assert alone.chunk(document, chunking) == chunk(here, chunking)
 
     def test_a_large_document_comes_through_whole(self, isolation: Isolation) -> None:
@@ -59,7 +59,7 @@ class IsolationContract:
     def test_what_cannot_be_loaded_is_skipped_with_its_reason(self, isolation: Isolation) -> None:
         with isolation.alone(nothing, a_minute, fresh=False) as alone:
             with pytest.raises(DocumentSkipped) as skipped:
-                alone.load("a.txt", b"%PDF-1.7\n")
+                alone.load("a.txt", b"\x89PNG\r\n\x1a\n")
             assert skipped.value.reason is SkipReason.BINARY
             assert alone.load("a.txt", b"text").text == "text"
 

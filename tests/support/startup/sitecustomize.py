@@ -23,6 +23,9 @@ def plant() -> None:
             raise AssertionError(len(kept))
         if b"HOLDS-UP-WHOEVER-LOADS-THIS" in content:
             time.sleep(3600)
+        if b"PRINTS-WHAT-NOBODY-ASKED-FOR" in content:
+            os.write(1, b"printed")
+            os.write(2, b"printed")
         return load(document_id, content)
 
     loading.load = deadly_load

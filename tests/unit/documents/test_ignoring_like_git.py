@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from docmill.documents.identity import path_of
 from support.trees import knowledge_base, paths_below, plant, scanned
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None and "CI" not in os.environ, reason="git is not installed")
@@ -170,49 +171,71 @@ def test_a_worktree_has_the_excludes_of_its_repository(repository: Path, tmp_pat
     assert selected(tmp_path / "tree") == {b"kept.md"} == not_ignored_by_git(tmp_path / "tree") - {b".git"}
 
 
-@pytest.mark.parametrize("seed", range(12))
+NAMES = [
+    *[b"a", b"b", b"foo", b"foo.md", b"x.log", b"build", b"a b", b"b]", b"x-y", b"A", b"1", b"\\z", b"[x]", b"a[", b"!a", b"#a", b"{a,b}"],
+    *[b".h", b".h.md", "\u00e9".encode(), b"\xff\xfe", b"a*", b"-", b"ab", b"^a", b"foo.MD", b"a\tb", b"a.b.c", b"[", b"]", b"foo]bar"],
+    *[b" a", b"q ", b"a\\", b"aa", b"z", b"foobar"],
+]
+ATOMS = [
+    *[
+        b"",
+        b"*",
+        b"**",
+        b"***",
+        b"?",
+        b"a",
+        b"b",
+        b"foo",
+        b"build",
+        b"*.md",
+        b"*.log",
+        b"f*o",
+        b".*",
+        b"*?",
+        b"?*",
+        b"*a*b*",
+        b"**a",
+        b"a**",
+    ],
+    *[b"[ab]", b"[!a]", b"[^b]", b"[a-c]", b"[]x]", b"[x-]y", b"[^]a]", b"[--a]", b"[z-a]", b"[]-a]", b"[a^]", b"[!^]*", b"*[!.]*", b"b]"],
+    *[b"[a-", b"[!", b"[]", b"a[", b"[[]", b"[*]", b"[?]", b"[/]", b"[a/]b", b"[!/]", b"[.-0]", b"[+--]", b"[\\a]", b"[a-\\c]", b"[a\\]b]"],
+    *[b"[[:alpha:]]", b"[[:digit:]]", b"[[:upper:]x]", b"[![:alpha:]]", b"[[:foo:]]", b"[[:space:]]", b"[[:punct:]]", b"[[:cntrl:]]"],
+    *[b"[[:graph:]]", b"[[:print:]]*", b"[[:alnum:][:punct:]]", b"[[:alpha:]-z]", b"[[:ALPHA:]]", b"[[.a.]]", b"[[=a=]]", b"[[::]]"],
+    *[b"\\a", b"\\*", b"\\[", b"\\!", b"\\#", b"\\\\", b"a\\", b"q\\", b" ", b"\t", "\u00e9".encode(), b"\xff*", b"{a,b}"],
+]
+ENDS = [b"", b"", b"", b"", b"/", b"/", b" ", b"  ", b"\\ ", b" \\ ", b"\\\\ ", b"\t", b"\r", b"\x0c"]
+
+
+@pytest.mark.parametrize("seed", range(25))
 def test_random_patterns_in_random_folders_mean_what_they_mean_to_git(seed: int, repository: Path) -> None:
     choose = random.Random(seed)
-    names = ["a", "b", "foo", "foo.md", "x.log", "build", "a b", "b]", "x-y", "q ", "A", "1", "\\z", "[x]"]
-    atoms = [
-        "*",
-        "**",
-        "?",
-        "a",
-        "b",
-        "foo",
-        "[ab]",
-        "[!a]",
-        "[^b]",
-        "[a-c]",
-        "*.md",
-        "*.log",
-        "f*o",
-        "build",
-        "[[:alpha:]]",
-        "[[:digit:]]",
-        "\\a",
-        "[]x]",
-        "b]",
-        "[x-]y",
-        "**a",
-        "q\\",
-        "",
-    ]
-    folders = [""]
+    root = os.fsencode(repository)
+    folders = [b""]
     for _ in range(8):
-        folders.append(choose.choice(folders) + choose.choice(names) + "/")
-    for _ in range(40):
-        path = repository / (choose.choice(folders) + choose.choice(names))
-        if not path.exists() and not any(parent.is_file() for parent in path.parents):
-            plant(repository, [str(path.relative_to(repository))])
-    for folder in ["", *choose.sample(folders, 3)]:
-        if (repository / folder).is_dir():
-            (repository / folder / ".gitignore").write_text("".join(_random_pattern(choose, atoms) for _ in range(choose.randint(1, 5))))
-    assert selected(repository) == not_ignored_by_git(repository), f"seed {seed}"
+        folders.append(choose.choice(folders) + choose.choice(NAMES) + b"/")
+    for _ in range(60):
+        _write(root + b"/" + choose.choice(folders) + choose.choice(NAMES), b"")
+    for folder in [b"", *choose.sample(folders, 3)]:
+        if os.path.isdir(root + b"/" + folder):
+            _write(root + b"/" + folder + b".gitignore", b"".join(_random_pattern(choose) for _ in range(choose.randint(1, 5))))
+    found = {path_of(document_id, repository)[len(root) + 1 :] for document_id in scanned(knowledge_base(repository, allow_secrets=True))}
+    assert found == not_ignored_by_git(repository), f"seed {seed}"
 
 
-def _random_pattern(choose: random.Random, atoms: list[str]) -> str:
-    pattern = "/".join(choose.choice(atoms) for _ in range(choose.choice([1, 1, 1, 2, 2, 3])))
-    before = choose.choice(["", "", "", "!"]) + choose.choice(["", "", "", "/"])
-    return f"{before}{pattern}{choose.choice(['', '', '', '/'])}{choose.choice(['', '', '  '])}\n"
+def _write(path: bytes, content: bytes) -> None:
+    """A new file; nothing where its place is taken."""
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "xb") as file:
+            file.write(content)
+    except (FileExistsError, NotADirectoryError):
+        pass
+
+
+def _random_pattern(choose: random.Random) -> bytes:
+    """One line."""
+    parts = [
+        choose.choice(ATOMS) + (choose.choice(ATOMS) if choose.random() < 0.2 else b"") for _ in range(choose.choice([1, 1, 1, 2, 2, 3]))
+    ]
+    sign, anchor = choose.choice([b"", b"", b"", b"!"]), choose.choice([b"", b"", b"", b"", b"/"])
+    return sign + anchor + b"/".join(parts) + choose.choice(ENDS) + b"\n"

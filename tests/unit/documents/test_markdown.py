@@ -100,11 +100,24 @@ def test_a_heading_has_a_bounded_length() -> None:
         ("text\n| a | b |\n|---|:-:|\n| 1 | 2 |\n\nb\n", ["| a | b |\n|---|:-:|\n| 1 | 2 |\n"]),
         ("a | b\n--- | ---\n1 | 2\n", ["a | b\n--- | ---\n1 | 2\n"]),
         ("| a |\n|---|\n| 1 |\n# H\n", ["| a |\n|---|\n| 1 |\n"]),
-        ("- item\n  ```\n  x\n- other\n", ["  ```\n  x\n"]),
+        ("text\n\n- a\n- b\n\nend\n", ["- a\n- b\n"]),
+        ("1. a\nlazy\n\n   more\n2. b\n# H\n", ["1. a\nlazy\n\n   more\n2. b\n", "1. a\nlazy\n\n   more\n"]),
+        ("- a\n  - inner\n- b", ["- a\n  - inner\n- b", "- a\n  - inner\n"]),
+        ("- item\n  ```\n  x\n- other\n", ["- item\n  ```\n  x\n- other\n", "- item\n  ```\n  x\n", "  ```\n  x\n"]),
     ],
 )
-def test_fenced_code_and_tables_are_whole_blocks(text: str, expected: list[str]) -> None:
+def test_fenced_code_tables_and_lists_are_whole_blocks_and_outer_ones_come_first(text: str, expected: list[str]) -> None:
     assert blocks(text) == expected
+
+
+def test_the_header_of_a_table_ends_after_its_rule() -> None:
+    text = "text\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+    (table,) = outline_of(text).blocks
+    assert text[table.start : table.header_end] == "| a | b |\n|---|---|\n"
+
+
+def test_a_table_without_rows_has_no_header_to_repeat() -> None:
+    assert outline_of("| a |\n|---|\n").blocks[0].header_end is None
 
 
 @given(
@@ -144,5 +157,9 @@ def test_any_text_has_an_outline_in_order(pieces: list[str]) -> None:
     assert starts == sorted(set(starts))
     assert all(start == 0 or text[start - 1] == "\n" for start in starts)
     assert all(heading.start < heading.end <= len(text) for heading in outline.headings)
-    ends = [0] + [place for block in outline.blocks for place in (block.start, block.end)]
-    assert ends == sorted(ends)
+    opened: list[int] = []
+    for block in outline.blocks:
+        while opened and opened[-1] <= block.start:
+            opened.pop()
+        assert block.start < block.end <= (opened[-1] if opened else len(text))
+        opened.append(block.end)

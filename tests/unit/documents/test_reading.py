@@ -54,6 +54,14 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     assert reason_for(tmp_path / "sparse.txt") is SkipReason.TOO_LARGE
 
 
+@pytest.mark.parametrize("head", [b"PK\x03\x04", b"%PDF-1.7", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"])
+def test_a_file_most_of_which_is_no_text_may_be_ten_times_as_large(head: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.bin").write_bytes(head.ljust(10_000, b"x"))
+    (tmp_path / "b.bin").write_bytes(head.ljust(10_001, b"x"))
+    assert read(tmp_path / "a.bin").stat.size_bytes == 10_000
+    assert reason_for(tmp_path / "b.bin") is SkipReason.TOO_LARGE
+
+
 def test_a_file_of_the_largest_size_is_read(tmp_path: Path) -> None:
     plant(tmp_path, {"a.md": "x" * 1000})
     assert len(read(tmp_path / "a.md").content) == 1000

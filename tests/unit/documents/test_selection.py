@@ -219,6 +219,12 @@ class TestNever:
         assert scanned(kb, tmp_path / "index") == ["a.md", "sub/index/kept.md"]
         assert refusal(kb, tmp_path / "index/segment", tmp_path / "index").rule == Rule("", 0, f"{tmp_path}/index/")
 
+    @pytest.mark.parametrize(("root", "data_folder"), [("link", "real/index"), ("real", "link/index"), ("link", "link/index")])
+    def test_a_link_on_the_way_does_not_hide_the_data_folder(self, tmp_path: Path, root: str, data_folder: str) -> None:
+        plant(tmp_path, ["real/a.md", "real/index/segment"])
+        (tmp_path / "link").symlink_to("real")
+        assert scanned(knowledge_base(tmp_path, tmp_path / root), tmp_path / data_folder) == [f"{root}/a.md"]
+
 
 class TestKinds:
     def test_what_is_no_regular_file_is_not_a_file(self, tmp_path: Path) -> None:

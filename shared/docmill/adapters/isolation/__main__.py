@@ -2,11 +2,11 @@
 
 import contextlib
 import os
-import resource
 import signal
 import sys
 from typing import Final
 
+from docmill.adapters.isolation.bounding import bound_process
 from docmill.adapters.isolation.child import serve
 from docmill.adapters.isolation.process import MEMORY_BYTES
 
@@ -18,12 +18,13 @@ def main(threads: int) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # what is sent to all processes at once is the parent's to answer
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # the kernel ends a document that takes too long, whatever it is doing
-    with contextlib.suppress(OSError, ValueError):  # not every system bounds it
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
     with contextlib.suppress(OSError), open(_OOM_SCORE, "w", encoding="ascii") as score:
         score.write("1000")  # where memory runs out, this process is the one to go
+    bound_process(MEMORY_BYTES)
     answers = os.dup(sys.stdout.fileno())
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints must not get among the answers
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):  # what libraries print over a file must get neither among the answers nor into the log
+        os.dup2(nowhere, stream.fileno())
     serve(sys.stdin.fileno(), answers, threads)
 
 

@@ -8,10 +8,12 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from docmill.adapters.isolation.wire import OUT_OF_MEMORY_EXIT, FrameReader, Message, frame
+from docmill.adapters.isolation.bounding import bounded_memory
+from docmill.adapters.isolation.process import CONTAINER_MEMORY_BYTES
+from docmill.adapters.isolation.wire import CONTAINER_OUT_OF_MEMORY_EXIT, OUT_OF_MEMORY_EXIT, FrameReader, Message, frame
 from docmill.adapters.providers.catalog import local_model_for
 from docmill.chunking import chunk
-from docmill.documents.loading import load
+from docmill.documents.loading import is_container, load
 from docmill.domain.documents import LoadedDocument
 from docmill.domain.errors import DocmillError, DocumentSkipped
 from docmill.domain.knowledge_bases import Chunking, EmbeddingModelSpec
@@ -34,7 +36,8 @@ def serve(requests: int, answers: int, threads: int) -> None:
     while data := os.read(requests, _READ_BYTES):
         reader.feed(data)
         while (found := reader.take()) is not None:
-            _write(answers, work.answer(*found))
+            for piece in work.answer(*found):
+                _write(answers, piece)
 
 
 def _write(descriptor: int, data: bytes) -> None:
@@ -50,14 +53,17 @@ class _Work:
         self._threads = threads
         self._document: LoadedDocument | None = None
         self._models: dict[EmbeddingModelSpec, EmbeddingModel] = {}
+        self._in_container = False
 
-    def answer(self, request: Message, body: bytes) -> bytes:
+    def answer(self, request: Message, body: bytes) -> list[bytes]:
         """The answer to one request, as a frame."""
         signal.alarm(max(1, math.ceil(request["seconds"])))
         try:
             return frame({"result": self._result(request, body)})
         except MemoryError:
-            os._exit(OUT_OF_MEMORY_EXIT)  # nothing that was allocated meanwhile can be relied on
+            os._exit(
+                CONTAINER_OUT_OF_MEMORY_EXIT if self._in_container else OUT_OF_MEMORY_EXIT
+            )  # nothing that was allocated meanwhile can be relied on
         except DocumentSkipped as skipped:
             return frame({"skipped": skipped.reason.value, "message": skipped.detail})
         except DocmillError as error:
@@ -73,7 +79,7 @@ class _Work:
                 return None
             case "load":
                 self._document = None
-                self._document = load(request["document_id"], body)
+                self._document = self._load(request["document_id"], body)
                 return dataclasses.asdict(self._document)
             case "chunk" if self._document is not None:
                 return [dataclasses.asdict(one) for one in chunk(self._document, _CHUNKING.validate_python(request["chunking"]))]
@@ -82,6 +88,15 @@ class _Work:
                 return [list(map(float, vector)) for vector in model.embed_passages(request["texts"])]
             case unknown:
                 raise ValueError(f"cannot do {unknown!r} now")
+
+    def _load(self, document_id: str, content: bytes) -> LoadedDocument:
+        self._in_container = is_container(document_id, content)
+        if not self._in_container:
+            return load(document_id, content)
+        with bounded_memory(CONTAINER_MEMORY_BYTES):
+            document = load(document_id, content)
+        self._in_container = False
+        return document
 
     def _model(self, specification: EmbeddingModelSpec) -> EmbeddingModel:
         if specification not in self._models:

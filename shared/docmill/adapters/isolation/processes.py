@@ -23,6 +23,8 @@ _CHUNKS: Final = TypeAdapter(list[Chunk])
 _VECTORS: Final = TypeAdapter(list[list[float]])
 _START_SECONDS: Final = 60.0
 _LOOK_SECONDS: Final = 0.05
+#: Libraries that take files apart lose a little memory over each.
+_MOST_REQUESTS: Final = 500
 
 _Form = TypeVar("_Form")
 Check = Callable[[], None]
@@ -93,7 +95,7 @@ class ProcessIsolation:
 
     def _put_back(self, child: Child) -> None:
         with self._lock:
-            if child.alive and not self._closed:
+            if child.alive and not self._closed and child.asked < _MOST_REQUESTS:
                 self._idle.append((child, time.monotonic()))
                 self._end_idle_later()
                 return

@@ -13,21 +13,25 @@ Message = Mapping[str, Any]
 
 _LENGTHS: Final = struct.Struct(">QQ")
 
-#: The child's exit code when a document needs more memory than it may have.
+#: The child's exit code when a document needs more memory than it may have, and when a file that is taken apart does.
 OUT_OF_MEMORY_EXIT: Final = 86
+CONTAINER_OUT_OF_MEMORY_EXIT: Final = 87
 
 
-def frame(message: Message, body: bytes = b"") -> bytes:
-    """A message as it is sent."""
+def frame(message: Message, body: bytes = b"") -> list[bytes]:
+    """A message as it is sent, in pieces: what is large is not copied."""
     text = json.dumps(message).encode("ascii")
-    return b"".join((_LENGTHS.pack(len(text), len(body)), text, body))
+    pieces = [_LENGTHS.pack(len(text), len(body)) + text, body]
+    return pieces if body else pieces[:1]
 
 
 class FrameReader:
     """Puts frames together from the pieces in which they come."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_bytes: int | None = None) -> None:
+        """``most_bytes``: a longer message is none."""
         self._data = bytearray()
+        self._most_bytes = most_bytes
 
     def feed(self, data: bytes) -> None:
         """Takes what came."""
@@ -37,17 +41,20 @@ class FrameReader:
         """The next message with its bytes, or None while it is not there whole.
 
         Raises:
-            ValueError: what came is no frame.
+            ValueError: what came is no frame, or a longer one than is taken.
         """
         if len(self._data) < _LENGTHS.size:
             return None
         text_length, body_length = _LENGTHS.unpack_from(self._data)
         body_at = _LENGTHS.size + text_length
         end = body_at + body_length
+        if self._most_bytes is not None and end > self._most_bytes:
+            raise ValueError(f"a message of {end:,} bytes")
         if len(self._data) < end:
             return None
         message = json.loads(self._data[_LENGTHS.size : body_at])
-        body = bytes(self._data[body_at:end])
+        with memoryview(self._data) as view:
+            body = bytes(view[body_at:end])
         del self._data[:end]
         if not isinstance(message, dict):
             raise ValueError("a message is a JSON object")

@@ -1,1 +1,1 @@
-"""Containers: formats that pack their parts, PDF, Office and the like; read where a malicious one can harm nobody."""
+"""Readers of files that are taken apart: PDF, Office, OpenDocument, EPUB. They belong into a process of their own."""
