@@ -1,97 +1,69 @@
 """Cuts a stretch of text into overlapping pieces of bounded size, at the most natural boundaries there are; takes linear time."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
+from docmill.chunking.blocks import Blocks
+from docmill.chunking.boundaries import ANYWHERE, CODE, LINES, ROWS, Boundaries, End
 from docmill.chunking.graphemes import cut_at_or_after, cut_at_or_before
 from docmill.domain.documents import WholeBlock
 
 _VISIBLE: Final = re.compile(r"\S")
+_SPACE: Final = re.compile(r"\s")
+#: From here on, Thai and what comes after it in Unicode, scripts often put no spaces between words.
+_WITHOUT_SPACES: Final = "\u0e00"
 
 
-def _last(boundary: str) -> re.Pattern[str]:
-    """Matches up to the end of the last ``boundary`` after which something follows."""
-    return re.compile(rf"(?s:.*)(?:{boundary})(?=(?s:.))")
-
-
-_SENTENCE_END: Final = r"[.!?…][\"'”’)\]]*\s|[。！？｡]+[”’」』）]*"
-_LINE: Final = _last(r"\n")
-_BLANK_LINE: Final = _last(r"\n[ \t]*\n")
-_WORD: Final = _last(r"\s|[、，；：]")
-_PUNCTUATION: Final = _last(r"[,;:)\]}>/|&=_-]")
-
-
-@dataclass(frozen=True, slots=True)
-class Boundaries:
-    """Where a kind of text is best cut.
+class Piece(NamedTuple):
+    """A stretch of a text.
 
     Attributes:
-        ends: where a piece may end, the best first; each matches up to the end of the last such place.
-        starts: where an overlap may begin, the best first; each matches the place before it.
+        header: the header rows of the table that it goes on with, with their line break; "" elsewhere.
     """
 
-    ends: tuple[re.Pattern[str], ...]
-    starts: tuple[re.Pattern[str], ...]
-
-
-PROSE: Final = Boundaries(
-    ends=(_BLANK_LINE, _LINE, _last(_SENTENCE_END), _WORD, _PUNCTUATION),
-    starts=(re.compile(rf"(?:\n|{_SENTENCE_END})\s*(?=\S)"), re.compile(r"(?:\s+|[、，；：])(?=\S)")),
-)
-CODE: Final = Boundaries(
-    ends=(
-        _last(r"\n[ \t]*\n(?=[^\s)\]}])"),  # a definition at the left margin
-        _last(r"\n[ \t]*\n(?=(?: {1,4}|\t)[^\s)\]}])"),  # a member
-        _last(r"\n(?=[^\s)\]}])"),
-        _BLANK_LINE,
-        _LINE,
-        _WORD,
-        _PUNCTUATION,
-    ),
-    starts=(re.compile(r"\n(?=[^\n])"),),
-)
-#: Cut where the size is reached.
-ANYWHERE: Final = Boundaries((), ())
+    start: int
+    end: int
+    header: str = ""
 
 
 def cut(
     text: str, start: int, end: int, *, size: int, overlap: int, boundaries: Boundaries, blocks: Sequence[WholeBlock] = ()
-) -> list[tuple[int, int]]:
+) -> list[Piece]:
     """The pieces of ``text[start:end]``, as places in ``text``; together they cover all of it that is visible.
 
     Args:
-        size: the most characters of a piece.
+        size: the most characters of a piece with its header.
         overlap: the most characters that a piece repeats of the one before it; at most half of ``size`` counts.
-        blocks: what is to stay in one piece if it fits, in order.
+        blocks: what is to stay in one piece if it fits, in order. A table that does not fit is cut between rows, and pieces that begin
+            in it get its header rows, if those are at most half of ``size``.
     """
-    fitting = [block for block in blocks if block.end - block.start <= size]
-    return _Cutter(text, end, size, min(overlap, size // 2), boundaries, fitting).cut(start)
+    end = start + len(text[start:end].rstrip())
+    return _Cutter(text, end, size, min(overlap, size // 2), boundaries, Blocks(blocks, size) if blocks else None).cut(start)
 
 
 class _Cutter:
-    """Cuts one stretch of text, which ends at ``end``; ``blocks`` are those that fit into a piece."""
+    """Cuts one stretch of text, which ends at ``end``."""
 
-    def __init__(self, text: str, end: int, size: int, overlap: int, boundaries: Boundaries, blocks: list[WholeBlock]) -> None:
+    def __init__(self, text: str, end: int, size: int, overlap: int, boundaries: Boundaries, blocks: Blocks | None) -> None:
         self._text = text
         self._end = end
         self._size = size
         self._overlap = overlap
         self._boundaries = boundaries
         self._blocks = blocks
-        self._block_starts = [block.start for block in blocks]
 
-    def cut(self, start: int) -> list[tuple[int, int]]:
-        pieces: list[tuple[int, int]] = []
+    def cut(self, start: int) -> list[Piece]:
+        pieces: list[Piece] = []
         done = covered = start
         start = self._next_visible(start)
         while start < self._end:
-            done = self._end if self._end - start <= self._size else self._best_end(start, done)
+            header = "" if self._blocks is None else self._header_at(start, self._blocks)
+            size = self._size - len(header)
+            done = self._end if self._end - start <= size else self._best_end(start, done, size)
             visible_end = start + len(self._text[start:done].rstrip())
             if visible_end > max(start, covered):  # else it would hold nothing, or only what is repeated
-                pieces.append((start, visible_end))
+                pieces.append(Piece(start, visible_end, header))
                 covered = visible_end
             following = self._next_visible(done)
             start = following if following >= self._end else self._overlapping_start(start, done, following)
@@ -112,27 +84,65 @@ class _Cutter:
             return found.start()
         return line if found.start() - line <= self._size // 2 else found.start()
 
-    def _best_end(self, start: int, done: int) -> int:
+    def _header_at(self, start: int, blocks: Blocks) -> str:
+        """The header rows of the table whose later rows begin at ``start``."""
+        table = blocks.parted_around(start)
+        if table is None or table.header_end is None or table.header_end > start:
+            return ""
+        header = self._text[table.start : table.header_end]
+        return header if len(header) <= self._size // 2 and header.endswith("\n") else ""
+
+    def _best_end(self, start: int, done: int, size: int) -> int:
         """Where the piece that begins at ``start`` ends: after ``done``, and with more text to follow."""
         remaining = self._end - start
         # Near the end the rest is divided, so that no tiny piece is left over.
-        highest = start + min(self._size, remaining // 2 + self._size // 4)
+        highest = start + min(size, remaining // 2 + size // 4)
         highest = max(highest, done + 1)
-        lowest = max(start + self._size // 2, done)
-        place = 0
-        for boundary in self._boundaries.ends:
-            found = boundary.match(self._text, lowest, highest + 1)
-            if found is not None and found.end() > lowest:
-                place = found.end()
-                break
-        place = cut_at_or_before(self._text, place or highest, max(start, done))
-        block = self._block_around(place)
+        least = max(start, done)
+        half = max(start + size // 2, done)
+        parted = None if self._blocks is None else self._blocks.parted_around(highest)
+        boundaries = self._boundaries
+        if parted is not None and boundaries is not ANYWHERE:
+            boundaries = LINES if parted.header_end is None else ROWS
+        place = self._last_boundary(boundaries.ends, half, least, highest)
+        if parted is not None and place <= (parted.header_end or parted.start):  # a header without a row says nothing
+            place = parted.start if least < parted.start else self._last_boundary(self._boundaries.ends, half, least, highest)
+        if not place and boundaries.ends:
+            latest = start + size  # what is there may end exactly
+            place = latest if self._text[latest].isspace() else self._last_boundary(boundaries.ends, half, least, latest)
+        place = place or self._last_boundary(boundaries.inside, half, least, highest)
+        place = cut_at_or_before(self._text, place or highest, least)
+        block = None if self._blocks is None else self._blocks.whole_around(place)
         if block is not None:
-            if block.start > max(start, done):
+            if block.start > least:
                 return block.start
-            if block.end <= start + self._size:
+            if block.end <= start + size:
                 return block.end
         return place
+
+    def _last_boundary(self, ends: tuple[End, ...], half: int, least: int, highest: int) -> int:
+        """The last place from ``least`` + 1 to ``highest`` at the best boundary there is; 0 where there is none."""
+        for boundary in ends:
+            lowest = least if boundary.anywhere else half
+            found = boundary.pattern.match(self._text, lowest, highest + 1)
+            if found is not None and found.end() > lowest and (boundary.stop is None or self._fits(found.end(), boundary.stop)):
+                return found.end()
+        return 0
+
+    def _start_without_spaces(self, start: int, earliest: int, done: int, following: int) -> int:
+        """Where an overlap begins in a script without spaces; ``following`` where that would be inside a word of another."""
+        place = cut_at_or_after(self._text, earliest, done, start)
+        inside = self._boundaries is not ANYWHERE and place < done and not self._text[place - 1].isspace()
+        return following if inside and self._text[place] < _WITHOUT_SPACES else place
+
+    def _has_room(self, place: int, following: int) -> bool:
+        """Whether a piece that begins at ``place`` holds the first word of what follows."""
+        latest = place + self._size
+        return self._end <= latest or _SPACE.search(self._text, following, latest + 1) is not None
+
+    def _fits(self, place: int, stop: re.Pattern[str]) -> bool:
+        """Whether what begins at ``place`` ends within a piece."""
+        return self._end - place <= self._size or stop.search(self._text, place, place + self._size + 1) is not None
 
     def _overlapping_start(self, start: int, done: int, following: int) -> int:
         """Where the next piece begins: at most ``overlap`` before ``done``, or at ``following`` when nothing is to be repeated."""
@@ -147,15 +157,14 @@ class _Cutter:
                 break
         else:
             if self._boundaries is not CODE:
-                place = cut_at_or_after(self._text, earliest, done, start)
-        if following - place > self._size // 2:
+                place = self._start_without_spaces(start, earliest, done, following)
+        if following - place > self._size // 2 or place >= done or self._text[place:done].isspace():
             return following  # little but white space would be repeated
-        ahead = self._block_around(following + 1)
-        if self._block_around(place) is not None or (ahead is not None and ahead.end - place > self._size):
+        if self._boundaries is not ANYWHERE and self._text[following] < _WITHOUT_SPACES and not self._has_room(place, following):
             return following
-        return place if place < done else following
-
-    def _block_around(self, place: int) -> WholeBlock | None:
-        """The block that a cut at ``place`` would part."""
-        index = bisect_right(self._block_starts, place - 1) - 1
-        return self._blocks[index] if index >= 0 and self._blocks[index].end > place else None
+        if self._blocks is not None:
+            ahead = self._blocks.whole_around(following + 1)
+            parts_block = self._blocks.whole_around(place) is not None or self._blocks.parted_around(place + 1) is not None
+            if parts_block or (ahead is not None and ahead.end - place > self._size):
+                return following
+        return place

@@ -1,7 +1,7 @@
 """Sections of a document: what stands between one heading and the next, with the headings above it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from docmill.domain.documents import Heading
 
@@ -43,3 +43,18 @@ def sections_of(text: str, start: int, headings: Sequence[Heading]) -> list[Sect
         sections.append(Section(tuple(above.text for above in path if above.text), begin, end))
         begin = end
     return sections
+
+
+def parted_by_pages(sections: Sequence[Section], page_starts: Sequence[int]) -> Iterator[Section]:
+    """The sections, each of which ends where a page begins: what is found is then on the page that is named."""
+    place = 0
+    for section in sections:
+        begin = section.start
+        while place < len(page_starts) and page_starts[place] <= begin:
+            place += 1
+        while place < len(page_starts) and page_starts[place] < section.end:
+            if page_starts[place] > begin:
+                yield replace(section, start=begin, end=page_starts[place])
+                begin = page_starts[place]
+            place += 1
+        yield replace(section, start=begin)

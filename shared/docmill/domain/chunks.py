@@ -3,9 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from typing import Final
 from uuid import UUID
 
 from docmill.domain.documents import MetadataValue
+
+#: The metadata key under which a chunk of source code says what is defined in it.
+SYMBOLS: Final = "symbols"
 
 #: One embedding, ``dimensions`` floats long.
 Vector = Sequence[float]
@@ -17,12 +21,14 @@ class Chunk:
 
     Attributes:
         index: its place in the document, from 0.
-        text: exactly what stands in the document.
-        headings: the path of headings above it, outermost first.
-        start_line: the first line it covers, from 1.
-        end_line: the last line it covers.
+        text: exactly what stands in the document, from somewhere in the first line to somewhere in the last. Where it goes on with a
+            table that began in an earlier chunk, the table's header rows stand before that; they do not count as lines.
+        headings: the path of headings above it, outermost first; in source code that of the scopes around it (``class A``, ``def b``).
+        start_line: the first line of the file it covers, from 1.
+        end_line: the last line of the file it covers.
         indexed_text: what is embedded and searched: the heading path, then the text.
         page: the page it begins on, from 1, for paged formats.
+        symbols: of source code that is cut by its syntax, what is defined in it (``A.b``), in order.
     """
 
     index: int
@@ -32,6 +38,7 @@ class Chunk:
     end_line: int
     indexed_text: str
     page: int | None = None
+    symbols: tuple[str, ...] = ()
 
 
 def text_hash_of(indexed_text: str) -> str:

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pathlib import PurePosixPath
 from typing import Final
 
-from docmill.domain.chunks import ChunkRecord
+from docmill.domain.chunks import SYMBOLS, ChunkRecord
 from docmill.domain.fencing import fenced, mark_for
 
 #: What may stand in a template as ``${name}``.
@@ -91,8 +91,15 @@ def placeholders_in(template: str) -> list[str]:
 
 
 def place_of(record: ChunkRecord) -> str:
-    """``path > outer > inner``: the headings, or the names of what encloses the chunk; empty where there are none."""
-    return " > ".join((record.document_id, *record.headings)) if record.headings else ""
+    """``path > outer > inner``: the headings, or the scopes around source code; below it what that defines.
+
+    Empty where there is neither.
+    """
+    symbols = record.metadata.get(SYMBOLS) if record.language is not None else None
+    if not record.headings and not symbols:
+        return ""
+    place = " > ".join((record.document_id, *record.headings))
+    return f"{place}\n{record.language}, defines {', '.join(symbols)}" if isinstance(symbols, list) and symbols else place
 
 
 def summary_key(shape: Mapping[str, object], used: Mapping[str, str]) -> str:

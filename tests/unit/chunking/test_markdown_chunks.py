@@ -1,6 +1,7 @@
 from docmill.chunking import chunk
 from docmill.documents.loading import load
 from docmill.domain.chunks import Chunk
+from docmill.domain.documents import DocumentKind, LoadedDocument
 from docmill.domain.knowledge_bases import Chunking
 
 
@@ -43,11 +44,6 @@ class TestWholeBlocks:
         found = chunks_of("Words before. " * 9 + "\n" + "\n" + table + "\n\n" + "Words after. " * 20, size=200, overlap=50)
         assert any(table in one.text for one in found)
 
-    def test_a_table_that_does_not_fit_is_cut_between_rows(self) -> None:
-        rows = [f"| {n} | name{n} | v{n * 7} |" for n in range(300)]
-        found = chunks_of("# T\n\n| id | name | value |\n|---|---|---|\n" + "\n".join(rows), size=300, overlap=40)
-        assert all(line in rows for one in found[1:] for line in one.text.split("\n"))
-
 
 class TestWhatIsSearched:
     def test_the_path_of_headings_stands_before_the_text(self) -> None:
@@ -66,7 +62,8 @@ class TestWhatIsSearched:
         assert all(one.indexed_text.startswith("notes.txt\n\n") for one in found)
 
     def test_a_title_that_begins_the_text_is_not_repeated(self) -> None:
-        assert chunks_of("My title\n========\n\ntext\n", name="a.rst")[0].indexed_text == "My title\n========\n\ntext"
+        found = chunk(LoadedDocument("My title\n\ntext\n", DocumentKind.TEXT, "text/plain", "My title"), Chunking())
+        assert found[0].indexed_text == "My title\n\ntext"
 
     def test_code_is_found_by_its_path(self) -> None:
         found = chunks_of("class TaskGroup:\n    pass\n", name="asyncio/taskgroups.py")

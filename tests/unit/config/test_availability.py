@@ -34,31 +34,6 @@ def test_reranking_and_answers_are_available(tmp_path: Path) -> None:
     assert parts(tmp_path, text) == []
 
 
-@pytest.mark.parametrize("model", ["openai/x", "dmr/x", "ollama/x", "mistral/x", "nebius/x", "xai/x", "requesty/x", "minimax/x", "acme/x"])
-def test_openai_compatible_providers_are_available(tmp_path: Path, model: str) -> None:
-    entries = 'providers: {acme: {base_url: "http://127.0.0.1:1/v1"}}\n'
-    text = knowledge_base(f"{{type: chunked-embeddings, embedding_model: {model}, vector_dimensions: 8}}", entries)
-    assert parts(tmp_path, text) == []
-
-
-@pytest.mark.parametrize("model", ["google/gemini-embedding-001", "cohere/embed-v4.0", "voyage/voyage-3.5"])
-def test_providers_with_an_api_of_their_own_are_available(tmp_path: Path, model: str) -> None:
-    assert parts(tmp_path, knowledge_base(f"{{type: chunked-embeddings, embedding_model: {model}, vector_dimensions: 8}}")) == []
-
-
-@pytest.mark.parametrize("model", ["amazon-bedrock/titan", "anthropic/x"])
-def test_a_provider_without_an_adapter_cannot_index(tmp_path: Path, model: str) -> None:
-    text = knowledge_base(f"{{type: chunked-embeddings, embedding_model: {model}, vector_dimensions: 8}}")
-    assert parts(tmp_path, text) == [("rag.notes.strategies[0].embedding_model", True)]
-
-
-def test_answers_are_left_out_and_the_knowledge_base_works(tmp_path: Path) -> None:
-    text = knowledge_base(extra="    results: {reranking: {model: openai/x}}\n    answer: {model: openai/x}\n")
-    assert parts(tmp_path, text) == [("rag.notes.answer", False)]
-    (kb,) = load(tmp_path, text).knowledge_bases
-    require_available(kb)
-
-
 @pytest.mark.parametrize("model", ["openai/x", "anthropic/x", "google/x", "acme/x", "dmr/x"])
 def test_a_semantic_strategy_is_available(tmp_path: Path, model: str) -> None:
     entries = 'providers: {acme: {base_url: "http://127.0.0.1:1/v1"}}\n'

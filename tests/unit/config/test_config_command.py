@@ -29,7 +29,6 @@ def test_check_prints_a_line_for_each_knowledge_base_and_warns_on_standard_error
     assert result.stderr.splitlines() == [
         f"warning: {path}:5:77: rag.notes.strategies[0].batch_size: is read as `embedding_batch_size`",
         f"warning: rag.notes.docs: {tmp_path}/notes: there is no such file or folder",
-        "warning: rag.notes.answer: answers are not available yet; searching works",
         f"note: {path}:6:22: rag.notes.strategies[1].database: is not used; the index is kept in the data folder, "
         "or in the servers that are set",
     ]
@@ -41,7 +40,7 @@ def test_check_prints_json(tmp_path: Path) -> None:
     assert report["ok"] is True
     assert report["knowledge_bases"][0]["name"] == "notes"
     assert report["knowledge_bases"][0]["strategies"][1] == {"name": "bm25", "type": "bm25"}
-    assert len(report["warnings"]) == 3
+    assert len(report["warnings"]) == 2
     assert result.stderr == ""
 
 
