@@ -148,6 +148,16 @@ class ChunkStoreContract:
         self.put(store, index, record)
         assert [scored.record for scored in self.search_all(store, index, EVERYTHING)] == [replace(record, vector=None)]
 
+    def test_the_chunks_of_a_document_may_differ_in_their_metadata(self, store: ChunkStore, index: str) -> None:
+        records = [
+            chunk("a.py", index=place, count=2, language="python", metadata={"team": "core", "symbols": symbols})
+            for place, symbols in enumerate((["A", "A.run"], ["décorée", "operator<=>"]))
+        ]
+        self.put(store, index, *records)
+        assert store.chunks_of(index, "a.py", 1) == [replace(record, vector=None) for record in records]
+        for symbol, expected in (("A.run", ["a.py#0"]), ("operator<=>", ["a.py#1"]), ("run", [])):
+            assert found_ids(self.search_all(store, index, ChunkFilter(metadata={"symbols": symbol}))) == expected
+
     def test_writing_the_same_records_again_changes_nothing(self, store: ChunkStore, index: str) -> None:
         records = [chunk(index=place, count=2) for place in range(2)]
         self.put(store, index, *records)

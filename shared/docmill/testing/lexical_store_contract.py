@@ -8,7 +8,7 @@ from typing import Any
 from docmill.domain.chunks import ChunkFilter, ScoredChunk
 from docmill.ports.stores import LexicalStore
 from docmill.testing.chunk_store_contract import STRATEGY, ChunkStoreContract, chunk, found_ids
-from docmill.testing.store_tables import ANY_TEXTS, EVERYTHING, FOUND, NOT_A_WORD
+from docmill.testing.store_tables import ANY_TEXTS, EVERYTHING, FOUND, FOUND_BY_OWN_STEMS, NOT_A_WORD
 
 
 class LexicalStoreContract(ChunkStoreContract):
@@ -38,6 +38,36 @@ class LexicalStoreContract(ChunkStoreContract):
             if text not in [scored.record.text for scored in self.search(store, index, query, limit=len(texts))]
         ]
         assert not missed
+
+    def test_words_are_found_by_stem_in_the_language_of_their_text(self, store: LexicalStore, index: str) -> None:
+        texts = sorted({text for text, _ in FOUND_BY_OWN_STEMS})
+        self.put(store, index, *(chunk(text=text, index=place, count=len(texts)) for place, text in enumerate(texts)))
+        missed = [
+            (text, query)
+            for text, query in FOUND_BY_OWN_STEMS
+            if text not in [scored.record.text for scored in self.search(store, index, query, limit=len(texts))]
+        ]
+        assert not missed
+
+    def test_stems_of_other_languages_find_nothing_in_english_texts(self, store: LexicalStore, index: str) -> None:
+        self.put(store, index, chunk(text="The new house is on the hill and it has a garden."))
+        # A French stemmer takes "news" for the plural of "new".
+        assert self.search(store, index, "news") == []
+
+    def test_code_has_no_stems_but_the_english_ones(self, store: LexicalStore, index: str) -> None:
+        text = "# Die Häuser in der Stadt sind alt und die Kinder spielen"
+        self.put(store, index, chunk("prose", text=text), chunk("code", text=text, language="python"))
+        assert found_ids(self.search(store, index, "Haus")) == ["prose#0"]
+
+    def test_a_text_that_says_its_language_is_found_by_its_stems(self, store: LexicalStore, index: str) -> None:
+        self.put(store, index, chunk("said", text="Häuser", language="de"), chunk("unsaid", text="Häuser"))
+        assert found_ids(self.search(store, index, "Haus")) == ["said#0"]
+
+    def test_a_chunk_counts_by_the_better_of_its_stems(self, store: LexicalStore, index: str) -> None:
+        self.put(store, index, *(chunk(f"{n}", text="Das Haus ist alt und steht in der Stadt und an der Straße.") for n in range(9)))
+        self.put(store, index, chunk("plural", text="Die Häuser sind alt und stehen in der Stadt und an der Straße."))
+        assert len(self.search(store, index, "Haus", limit=20)) == 10
+        assert found_ids(self.search(store, index, "Häuser"))[0] == "plural#0"
 
     def test_a_word_within_a_word_is_not_found(self, store: LexicalStore, index: str) -> None:
         self.put(store, index, chunk("a", text="concatenate getUserName"))

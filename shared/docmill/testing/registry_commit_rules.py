@@ -17,6 +17,15 @@ class CommitRules(StateContract):
         live = Version(attempt.generation, 1, "f1", {"words": 3})
         assert state.entry("a.md") == Entry(DocumentState.LIVE, live, None, "7.8.9.a", "", 7)
 
+    def test_a_version_knows_when_it_became_live(self, state: StateUnderTest) -> None:
+        state.commit_new("a.md", "f1", words=3)
+        state.shift_clock(90)
+        state.commit_new("a.md", "f2", words=3)
+        entry = state.entry("a.md")
+        times = [version.committed_at for version in (entry.previous, entry.live) if version is not None]
+        before, now = (time for time in times if time is not None)
+        assert 89 <= now - before <= 120
+
     def test_a_second_commit_keeps_the_first_version_as_previous(self, state: StateUnderTest) -> None:
         first = state.commit_new("a.md", "f1", words=3)
         second = state.commit_new("a.md", "f2", words=4)

@@ -86,6 +86,19 @@ FOUND: Final = [
     ("to be or not to be", "to be or not to be"),
     ("the C language", "c"),
 ]
+#: Texts in other languages than English, with queries that have other forms of their words.
+FOUND_BY_OWN_STEMS: Final = [
+    ("Die Häuser in der Stadt sind alt, und die Kinder spielen mit den Büchern.", "Haus"),
+    ("Die Häuser in der Stadt sind alt, und die Kinder spielen mit den Büchern.", "das Buch eines Kindes"),
+    ("Les chevaux de la ferme mangent du foin dans les champs nationaux.", "cheval"),
+    ("Las canciones de los niños y las casas que hay en la ciudad.", "canción"),
+    ("I libri della biblioteca e i documenti che sono nella casa.", "documento"),
+    ("De boeken van het kind zijn in de huizen.", "boek"),
+    ("Flickorna och pojkarna läser att husen är gamla i staden.", "flicka"),
+    ("Документы и книги не были на столе, как это бывает.", "документ"),
+    ("As informações e os livros que não estão no arquivo da cidade.", "livro"),
+    ("Kitaplar ve belgeler bu evde olarak bir arada duruyor.", "kitap"),
+]
 NOT_A_WORD: Final = ["", " ", "?!", "---", "* ~ *", "\n\t\x00\x07", "。、", "(((", '"', "\ud800", "🙂"]
 
 ANY_TEXTS: Final = [

@@ -12,7 +12,13 @@ from docmill.testing.store_contract import chunk
 
 TEXT = "index indexing fast the of getUserName snake_case café 日本語 ERR_4418 wing lift flow layers layer boundary a.b x-y résumé Straße"
 WORDS = TEXT.split()
+OTHERS = {
+    "german": "die der und in den von zu das Haus Häuser Stadt Städte alt ist wing lift",
+    "french": "le la les des et un une cheval chevaux national nationaux est dans wing lift",
+}
 QUERIES = [
+    "Häuser der Stadt",
+    "le cheval et les chevaux nationaux",
     "wing",
     "index layers of the flow",
     "lift lift lift wing wing flow",
@@ -27,6 +33,8 @@ QUERIES = [
 def test_scores_are_equal_for_any_parameters(tmp_path: Path, k1: float, b: float) -> None:
     seeded = random.Random(7)
     records = [chunk(f"{n}", text=" ".join(seeded.choices(WORDS, k=seeded.randint(1, 60)))) for n in range(120)]
+    for name, text in OTHERS.items():
+        records += [chunk(f"{name}{n}", text=" ".join(seeded.choices(text.split(), k=seeded.randint(1, 60)))) for n in range(30)]
     twin, engine = MemoryLexicalStore(), EmbeddedLexicalStore(tmp_path)
     for store in (twin, engine):
         store.create("i", "bm25", k1=k1, b=b)

@@ -5,8 +5,8 @@ from typing import Any
 
 from docmill.adapters.chunk_payload import payload_of, record_of
 from docmill.adapters.elasticsearch.definition import TERMS, field_of
-from docmill.adapters.elasticsearch.languages import language_of
 from docmill.adapters.embedded.words import words_of
+from docmill.adapters.stem_languages import stem_language
 from docmill.domain.chunks import ChunkRecord, StoredGeneration
 
 
@@ -24,7 +24,7 @@ def source_of(record: ChunkRecord) -> dict[str, Any]:
         "body": payload["body"],
         TERMS: terms,
     }
-    language = None if record.language is not None else language_of(words)
+    language = stem_language(words, record.language)
     if language is not None:
         source[field_of(language)] = terms
     return source

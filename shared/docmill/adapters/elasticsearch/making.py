@@ -76,5 +76,10 @@ def _change_similarity(client: Elasticsearch, physical: str, k1: float, b: float
         client.indices.put_settings(index=physical, settings={"similarity": similarity_settings(k1, b)})
     except ApiError as error:
         # Another process has opened it again meanwhile: the next step looks at what it made of it.
-        if "non dynamic settings" not in Failure.of_answer(error).reason:
+        if not is_of_an_open_index(Failure.of_answer(error)):
             raise
+
+
+def is_of_an_open_index(failure: Failure) -> bool:
+    """Whether a setting was refused since the index is open; versions word it as ``settings`` or ``setting(s)``."""
+    return "non dynamic setting" in failure.reason

@@ -7,15 +7,12 @@ from typing import Any, Final
 
 from docmill.adapters.chunk_payload import facts_wanted
 from docmill.adapters.elasticsearch.definition import TERMS, Json, field_of
-from docmill.adapters.elasticsearch.languages import STEMMERS, language_of
 from docmill.adapters.embedded.query_words import query_layers
 from docmill.adapters.embedded.words import words_of
+from docmill.adapters.stem_languages import query_languages
 from docmill.domain.chunk_filters import glob_literals
 from docmill.domain.chunks import ChunkFilter
 
-#: A query with more distinct words is searched by the stems of its own language alone: together at most 600 terms, of the 1,024 that
-#: a server allows at least.
-_WORDS_IN_ALL_LANGUAGES: Final = 24
 #: A server takes no more values in one ``terms``.
 _VALUES_AT_ONCE: Final = 60_000
 
@@ -28,7 +25,8 @@ def words_query(query: str) -> Json | None:
     groups = list(_words_by_weight(query_layers(query)))
     if not groups:
         return None
-    fields = [TERMS, *(field_of(language) for language in _languages(query, sum(len(words) for words, _ in groups)))]
+    languages = query_languages(words_of(query), sum(len(words) for words, _ in groups))
+    fields = [TERMS, *map(field_of, languages)]
     return {"dis_max": {"queries": [_in_field(field, groups) for field in fields], "tie_breaker": 0.0}}
 
 
@@ -75,13 +73,6 @@ def best_first(query: Json, chunk_filter: ChunkFilter, without_generations: Abst
     if threshold > 0:
         search["min_score"] = threshold
     return search
-
-
-def _languages(query: str, distinct_words: int) -> list[str]:
-    if distinct_words <= _WORDS_IN_ALL_LANGUAGES:
-        return [*STEMMERS]
-    own = language_of(words_of(query))
-    return [] if own is None else [own]
 
 
 def _words_by_weight(layers: list[str]) -> Iterator[tuple[list[str], int]]:

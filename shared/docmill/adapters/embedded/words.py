@@ -46,7 +46,12 @@ _LETTER_WITH_MARKS: Final = re.compile(f".[{_MARKS}]*")
 
 def words_of(text: str) -> list[str]:
     """The words of ``text``, each at most ``MAX_WORD_CHARACTERS`` long; compounds and their humps come last."""
-    return [word for word in terms_text(text).split() if len(word) <= MAX_WORD_CHARACTERS]
+    return words_in(terms_text(text))
+
+
+def words_in(terms: str) -> list[str]:
+    """The words that ``terms_text`` gave, without those that are too long."""
+    return [word for word in terms.split() if len(word) <= MAX_WORD_CHARACTERS]
 
 
 def terms_text(text: str) -> str:

@@ -249,7 +249,7 @@ def _commit(data: StateData, commit: Commit, now: int) -> CommitResult:
         if live is not None:
             data.note_garbage(document_id, live.generation, {index_set: live.chunks}, now)
         chunks = {} if gone else dict(commit.chunks[index_set])
-        version = Version(attempt.generation, data.commits, commit.fingerprint, chunks)
+        version = Version(attempt.generation, data.commits, commit.fingerprint, chunks, now // 1000)
         known[document_id] = Entry(state, version, live, commit.stat, commit.reason, commit.size_bytes)
         data.gone_since.pop((index_set, document_id), None)
         if gone:

@@ -8,17 +8,23 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from threading import RLock
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from docmill.adapters.embedded.query_words import query_stems, stems_of
+from docmill.adapters.embedded.own_stems import own_layers, own_stems
+from docmill.adapters.embedded.query_words import query_layers, query_stems, stems_of
+from docmill.adapters.embedded.words import words_of
+from docmill.adapters.stem_languages import stem_language
 from docmill.domain.chunk_filters import matches_filter
 from docmill.domain.chunks import ChunkFilter, ChunkRecord, ScoredChunk, StoredGeneration, Vector, point_id_of
 from docmill.domain.errors import StoreRejected, WrongDimension
 from docmill.domain.knowledge_bases import Similarity
 
 _Points = dict[str, ChunkRecord]
+#: The number of an English stem, or the text that stands for one of another language.
+_Stem = TypeVar("_Stem", int, str)
 
 
 @dataclass(slots=True)
@@ -222,24 +228,46 @@ class MemoryLexicalStore(_MemoryChunkStore):
         without_generations: AbstractSet[int] = frozenset(),
     ) -> list[ScoredChunk]:
         """See the port."""
-        stems = query_stems(query)
         everything = self._seen(index)
-        texts = {id(record): _stem_counts(record.indexed_text) for record in everything}
-        holders = Counter(stem for text in texts.values() for stem in stems.keys() & text.keys())
-        mean_length = sum(text.total() for text in texts.values()) / (len(everything) or 1)
-        scored = []
-        for record in _accepted(everything, chunk_filter, without_generations):
-            text = texts[id(record)]
-            if common := stems.keys() & text.keys():
-                norm = k1 * (1 - b + b * text.total() / mean_length)
-                terms = ((stems[stem], _idf(len(everything), holders[stem]), text[stem]) for stem in common)
-                scored.append((record, sum(times * idf * n * (k1 + 1) / (n + norm) for times, idf, n in terms)))
+        in_english = _bm25(query_stems(query), {id(record): _stem_counts(record.indexed_text) for record in everything}, k1, b)
+        own_texts = {id(record): own for record in everything if (own := _own_stem_counts(record.indexed_text, record.language))}
+        in_own_language = _bm25(_own_query_stems(query), own_texts, k1, b)
+        scored = [
+            (record, max(score for scores in (in_english, in_own_language) if (score := scores.get(id(record))) is not None))
+            for record in _accepted(everything, chunk_filter, without_generations)
+            if id(record) in in_english or id(record) in in_own_language
+        ]
         return _best(scored, limit, threshold)
+
+
+def _bm25(stems: Mapping[_Stem, int], texts: Mapping[int, Counter[_Stem]], k1: float, b: float) -> dict[int, float]:
+    """The score of each text that has one of ``stems``, each of which counts as often as the query names it."""
+    holders = Counter(stem for text in texts.values() for stem in stems.keys() & text.keys())
+    mean_length = sum(text.total() for text in texts.values()) / (len(texts) or 1)
+    scores = {}
+    for key, text in texts.items():
+        if common := stems.keys() & text.keys():
+            norm = k1 * (1 - b + b * text.total() / mean_length)
+            terms = ((stems[stem], _idf(len(texts), holders[stem]), text[stem]) for stem in common)
+            scores[key] = sum(times * idf * n * (k1 + 1) / (n + norm) for times, idf, n in terms)
+    return scores
 
 
 @lru_cache(maxsize=4_096)
 def _stem_counts(text: str) -> Counter[int]:
     return Counter(stems_of(text))
+
+
+@lru_cache(maxsize=4_096)
+def _own_stem_counts(text: str, declared: str | None) -> Counter[str]:
+    words = words_of(text)
+    language = stem_language(words, declared)
+    return Counter() if language is None else Counter(own_stems(words, language))
+
+
+def _own_query_stems(query: str) -> dict[str, int]:
+    """How often each stem of the query counts, in all languages that it may be in."""
+    return {stem: layer for layer, text in enumerate(own_layers(query, query_layers(query)), 1) for stem in text.split()}
 
 
 def _idf(documents: int, holders: int) -> float:

@@ -25,7 +25,8 @@ def answer_prompt(question: str, passages: Sequence[Passage]) -> str:
     sources = [_source_of(passage) for passage in passages]
     mark = mark_for([question, *sources, *(passage.text for passage in passages)])
     parts = [
-        f"Passage {passage.number}, from {source}:\n{fenced(passage.text, f'passage {passage.number} {mark}')}"
+        f"Passage {passage.number}, from the place in its first line:\n"
+        + fenced(f"{source}\n\n{passage.text}", f"passage {passage.number} {mark}")
         for passage, source in zip(passages, sources, strict=True)
     ]
     parts.append(f"Question:\n{fenced(question, f'question {mark}')}")

@@ -1,0 +1,1 @@
+"""Evaluation: how well searches find what people judged relevant."""
