@@ -85,7 +85,7 @@ def test_a_credential_is_not_needed(tmp_path: Path, docs: Path) -> None:
 
 
 def test_what_is_left_out_is_counted_by_its_reason(tmp_path: Path, docs: Path, server: OpenAiServer) -> None:
-    (docs / "paper.pdf").write_bytes(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n")
+    (docs / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
     found = dry_run(priced(tmp_path, server))
     assert (found["files"], found["to_index"], found["skipped"]) == (4, 3, {"binary": 1})
 
@@ -133,7 +133,7 @@ def test_beside_a_running_docmill_it_sees_which_files_are_unchanged(tmp_path: Pa
 def test_people_read_a_table_that_says_what_is_estimated(tmp_path: Path, docs: Path, server: OpenAiServer) -> None:
     ended = docmill("index", priced(tmp_path, server, more="max_tokens_per_run: 5,"), "--dry-run", cwd=tmp_path)
     assert ended.returncode == 0
-    assert "3, 0 of them unchanged" in ended.stdout
+    assert "3 by the rules, 0 of them unchanged" in ended.stdout
     assert "here/x: 2 texts, about" in ended.stdout
     assert "more than max_tokens_per_run (5)" in ended.stdout
     assert "are estimates" in ended.stderr
@@ -153,3 +153,49 @@ def test_flags_that_exclude_each_other_are_refused(tmp_path: Path, docs: Path) -
     ended = docmill("index", docs, "--dry-run", "--no-wait", cwd=tmp_path)
     assert ended.returncode == 2
     assert "exclude each other" in ended.stderr
+
+
+def test_what_would_be_indexed_and_what_not_is_listed_with_its_cause(tmp_path: Path, docs: Path, server: OpenAiServer) -> None:
+    """A folder as people have them: everything in it is accounted for."""
+    token = "np" + "m_" + "q7Zt1mVx9bKc4RwE2yHn8sLp5dGf3jAu6TkY"
+    texts = {
+        ".env": "A=1",
+        "login.md": f"use {token}\n",
+        "blank.txt": "\n \n",
+        "main.py": "x = 1\n",
+        "repo/.docmillignore": "out/\n*.log\n",
+    }
+    texts |= {"repo/out/a.js": "", "repo/out/b.js": "", "repo/x.log": "", "repo/y.log": ""}
+    for name, text in texts.items():
+        (docs / name).parent.mkdir(exist_ok=True)
+        (docs / name).write_text(text, encoding="utf-8")
+    for number in range(5):
+        (docs / f"{number}.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    with (docs / "big.log").open("wb") as big:
+        big.truncate(3 << 30)
+    (docs / "gone").symlink_to("nowhere")
+    found = dry_run(priced(tmp_path, server))
+    assert (found["files"], found["to_index"], found["empty"]) == (13, 5, 1)
+    assert found["skipped"] == {"binary": 5, "secret": 1, "too_large": 1}
+    types = {one["type"]: (one["files"], one["paths"]) for one in found["by_type"]}
+    assert types["text/markdown"] == (3, ["docs/a.md", "docs/b.md", "docs/copy.md"])
+    assert types["python"] == (1, ["docs/main.py"])
+    causes = {
+        (one["reason"], one.get("rule", {}).get("pattern", "")): (one["files"], one["folders"], one["paths"]) for one in found["left_out"]
+    }
+    assert causes == {
+        ("ignored", "out/"): (0, 1, ["docs/repo/out/"]),
+        ("ignored", "*.log"): (2, 0, ["docs/repo/x.log", "docs/repo/y.log"]),
+        ("secret", ".env"): (1, 0, ["docs/.env"]),
+        ("secret", ""): (1, 0, ["docs/login.md"]),
+        ("too_large", ""): (1, 0, ["docs/big.log"]),
+        ("binary", ""): (5, 0, [f"docs/{number}.png" for number in range(5)]),
+        ("not_a_file", ""): (1, 0, ["docs/gone"]),
+        ("empty", ""): (1, 0, ["docs/blank.txt"]),
+    }
+    assert token not in json.dumps(found)
+    shown = docmill("index", priced(tmp_path, server), "--dry-run", cwd=tmp_path).stdout
+    assert f"2 files  *.log in {docs}/repo/.docmillignore:2: docs/repo/x.log, docs/repo/y.log" in shown
+    assert "5 files  PNG" in shown
+    assert "docs/0.png, docs/1.png, docs/2.png, …" in shown
+    assert "a broken symbolic link" in shown

@@ -29,8 +29,10 @@ TRIED: Final = {
     "nothing was indexed into": "test_a_search_before_anything_was_indexed",
     "name a folder to index, or": "test_a_missing_folder",
     "what was indexed before is kept": "test_missing_docs_of_a_configuration",
+    "missing and kept": "test_a_mass_deletion",
     "unreadable:": "test_an_unreadable_file",
-    "secret:": "test_files_that_are_left_out",
+    "secret: its name": "test_files_that_are_left_out",
+    "secret: it holds": "test_files_that_are_left_out",
     "ignored:": "test_files_that_are_left_out",
     "binary:": "test_files_that_are_left_out",
     "quarantined:": "test_a_quarantined_file",
@@ -80,7 +82,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDocmill
     (docs / ".docmillignore").write_text("drafts/\n", encoding="utf-8")
     (docs / "drafts").mkdir()
     (docs / "drafts" / "d.md").write_text("not yet\n", encoding="utf-8")
-    (docs / "paper.pdf").write_bytes(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n")
+    (docs / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    (docs / "login.md").write_text("use np" + "m_" + "q7Zt1mVx9bKc4RwE2yHn8sLp5dGf3jAu6TkY\n", encoding="utf-8")
     with RunningDocmill(write_configuration(base / "docmill.yaml", docs), base / "data") as service:
         service.wait_until_indexed()
         yield service
@@ -163,7 +166,8 @@ def test_an_unreadable_file(tmp_path: Path) -> None:
 
 def test_files_that_are_left_out(running: RunningDocmill) -> None:
     docs = running.data_dir.parent / "docs"
-    for part, name in (("secret:", ".env"), ("ignored:", "drafts/d.md"), ("binary:", "paper.pdf")):
+    left_out = {"secret: its name": ".env", "secret: it holds": "login.md", "ignored:": "drafts/d.md", "binary:": "picture.png"}
+    for part, name in left_out.items():
         ended = docmill("explain", docs / name, "--data-dir", running.data_dir)
         assert ended.returncode == 1
         said(part, ended.stdout)
@@ -301,6 +305,19 @@ def test_too_few_watches(tmp_path: Path) -> None:
     )
     said("not_watching", output)
     assert "watching for changes" not in output
+
+
+def test_a_mass_deletion(tmp_path: Path) -> None:
+    docs = one_file(tmp_path / "docs")
+    for number in range(101):
+        (docs / f"{number}.md").write_text("text", encoding="utf-8")
+    write_configuration(tmp_path / "docmill.yaml", docs)
+    docmill("index", "docmill.yaml", cwd=tmp_path)
+    for number in range(101):
+        (docs / f"{number}.md").unlink()
+    ended = docmill("index", "docmill.yaml", cwd=tmp_path)
+    assert ended.returncode == 1
+    said("missing and kept", ended.stderr)
 
 
 def test_an_error_in_the_configuration(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ class Api:
                     response.read()
                     raise _error_of(_problem_of(response), response.status_code)
                 name = ""
-                for line in response.iter_lines():
+                for line in _lines_of(response):
                     if line.startswith("event: "):
                         name = line.removeprefix("event: ")
                     elif line.startswith("data: "):
@@ -85,6 +85,14 @@ class Api:
         if response.is_success:
             return response.json() if response.content else None
         raise _error_of(_problem_of(response), response.status_code)
+
+
+def _lines_of(response: httpx.Response) -> Iterator[str]:
+    """The lines of server-sent events; JSON may hold what only Unicode takes for the end of one."""
+    held = ""
+    for text in response.iter_text():
+        *lines, held = (held + text).split("\n")
+        yield from lines
 
 
 def _problem_of(response: httpx.Response) -> Mapping[str, Any]:

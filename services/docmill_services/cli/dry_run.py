@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from docmill.bootstrap import DATA_FOLDER_NAME, look, names_servers
+from docmill.bootstrap import DATA_FOLDER_NAME, document_loader, look, names_servers
 from docmill.chunking import chunk
 from docmill.config import Settings, require_available
 from docmill.config.loading import Configuration
@@ -15,7 +15,8 @@ from docmill.config.providers import ModelSpec
 from docmill.domain.errors import ExitCode
 from docmill.domain.knowledge_bases import KnowledgeBase
 from docmill.indexing.indexed import Indexed
-from docmill_services.cli.output import counted, print_json, print_rows, say
+from docmill_services.cli.dry_run_listing import EXAMPLES, described_group, listing
+from docmill_services.cli.output import counted, out, print_json, print_rows, say
 from docmill_services.dry_run import DryRun, DryRunner
 from docmill_services.model_work import price_of
 
@@ -32,13 +33,14 @@ def show_dry_run(configuration: Configuration, settings: Settings, data_dir: Pat
     for kb in configuration.knowledge_bases:
         require_available(kb)
     found: dict[str, dict[str, Any]] = {}
-    with look(configuration, settings, data_dir) as seen:
+    with look(configuration, settings, data_dir) as seen, document_loader() as load:
         if seen.hidden:
             say(seen.hidden)
         for kb in configuration.knowledge_bases:
             indexed = Indexed(kb, seen.registries.get(kb.name), seen.vectors)
             data_folder = kb.base_folder / DATA_FOLDER_NAME if names_servers(settings) else data_dir.absolute()
-            dry = DryRunner(kb, data_folder, indexed, chunk, _progress(kb.name)).run()
+            most_paths = None if as_json else EXAMPLES
+            dry = DryRunner(kb, data_folder, indexed, chunk, load, _progress(kb.name), most_paths).run()
             found[kb.name] = described(dry, kb, configuration.models.values()) | ({"hidden": seen.hidden} if seen.hidden else {})
     if as_json:
         print_json(found)
@@ -70,6 +72,7 @@ def described(dry: DryRun, kb: KnowledgeBase, models: Iterable[ModelSpec]) -> di
         "unchanged": dry.unchanged,
         "to_index": dry.to_index,
         "skipped": dict(dry.skipped),
+        "empty": dry.empty,
         "unreadable": dry.unreadable,
         "chunks": dry.chunks,
         "models": rows,
@@ -78,6 +81,8 @@ def described(dry: DryRun, kb: KnowledgeBase, models: Iterable[ModelSpec]) -> di
         "tokens_estimate": sum(work.input_tokens + work.output_tokens for work in dry.models),
         "cost_usd_estimate": _total(costs),
         "max_tokens_per_run": kb.max_tokens_per_run,
+        "by_type": [{"type": one.name, "files": one.files, "chunks": one.chunks, "paths": one.paths} for one in dry.by_type],
+        "left_out": [described_group(group) for group in dry.left_out],
     }
 
 
@@ -105,13 +110,14 @@ def _progress(name: str) -> Callable[[int], None]:
 
 def _show(name: str, one: dict[str, Any]) -> None:
     rows: list[tuple[str, str | Text]] = [
-        ("files", f"{one['files']:,}, {one['unchanged']:,} of them unchanged"),
+        ("files", f"{one['files']:,} by the rules, {one['unchanged']:,} of them unchanged"),
         ("to index", f"{counted(one['to_index'], 'file')}, {counted(one['chunks'], 'chunk')} over all strategies"),
     ]
     left_out = [f"{count:,} {reason}" for reason, count in one["skipped"].items()]
+    left_out += [f"{one['empty']:,} empty"] if one["empty"] else []
     left_out += [f"{one['unreadable']:,} cannot be read now"] if one["unreadable"] else []
     if left_out:
-        rows.append(("left out", ", ".join(left_out)))
+        rows.append(("not to index", f"for what is in them: {', '.join(left_out)}"))
     rows += [(f"{row['role']} model", _line(row)) for row in one["models"]]
     tokens, requests = counted(one["tokens_estimate"], "token"), counted(one["requests_estimate"], "request")
     rows.append(("altogether", f"about {tokens}, {requests}, cost {_cost(one)}"))
@@ -119,6 +125,8 @@ def _show(name: str, one: dict[str, Any]) -> None:
     if limit is not None and one["tokens_estimate"] > limit:
         rows.append(("", Text(f"more than max_tokens_per_run ({limit:,}): a run would stop there", style="yellow")))
     print_rows(name, rows)
+    for line in listing(one["by_type"], one["left_out"]):
+        out.print(line, markup=False)
 
 
 def _cost(one: dict[str, Any]) -> str:

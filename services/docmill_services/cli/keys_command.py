@@ -1,6 +1,7 @@
 """``docmill keys``."""
 
 from typing import Annotated
+from urllib.parse import quote
 
 import typer
 
@@ -70,7 +71,7 @@ def revoke(
 ) -> int:
     """Revoke a key: within two seconds it is refused everywhere."""
     with open_api(origin_to_ask(config, data_dir), data_dir) as api:
-        api.delete(f"/v1/keys/{valid_text(key_id)}")
+        api.delete(f"/v1/keys/{quote(valid_text(key_id), safe='')}")
     say(f"key {key_id} is revoked")
     return ExitCode.OK
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from rich.live import Live
 from rich.text import Text
 
-from docmill.domain.runs import Run, RunState
-from docmill_services.cli.output import err, say
+from docmill.domain.runs import REMOVALS_HELD, Run, RunState
+from docmill_services.cli.output import counted, err, say
 
 _DONE = ("indexed", "empty", "removed")
+_APPROVE = "docmill status says why, docmill approve-removals removes them"
 _MADE = ("embedded", "reused", "tokens")
 _REFRESH_SECONDS = 0.25
 _LINE_SECONDS = 1.0
@@ -178,6 +179,8 @@ def summary_of(name: str, run: Run) -> list[str]:
         lines.append(f"{name}: {until_of(run)}")
     if reasons:
         lines.append(f"{name}: {', '.join(reasons)}; docmill explain FILE says why")
+    if counters.get(REMOVALS_HELD):
+        lines.append(f"{name}: {counted(counters[REMOVALS_HELD], 'document')} missing and kept, since so much went at once; {_APPROVE}")
     if run.error:
         lines.append(f"{name}: {run.error}")
     return lines

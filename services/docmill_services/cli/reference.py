@@ -12,8 +12,10 @@ from typer.main import get_command
 from docmill.domain.errors import DocmillError, ExitCode, SkipReason
 from docmill.domain.registry import DocumentState
 from docmill_services.cli.app import app
+from docmill_services.cli.format_reference import format_page
 from docmill_services.cli.provider_reference import provider_page
 from docmill_services.query.app import make_app
+from docmill_services.skip_reasons import SKIP_REASONS
 
 _EXIT_CODES: Final[Mapping[ExitCode, str]] = {
     ExitCode.OK: "Done; a search found something.",
@@ -24,15 +26,6 @@ _EXIT_CODES: Final[Mapping[ExitCode, str]] = {
     "and one that `--no-wait` left while its provider asked to be called later.",
     ExitCode.INTERRUPTED: "Stopped by Ctrl-C or SIGTERM, or the run was cancelled. What was committed stays, and the next start goes on "
     "from there. `docmill producer`, `worker` and `api`, which run until they are stopped, end with 0 then.",
-}
-_SKIP_REASONS: Final[Mapping[SkipReason, str]] = {
-    SkipReason.IGNORED: "A rule leaves it out: `.gitignore`, `.docmillignore`, `!pattern` in `docs`, or it is under none of the `docs`.",
-    SkipReason.TOO_LARGE: "It has more bytes than `max_file_size`.",
-    SkipReason.BINARY: "It is not text, or of a kind that this version cannot read.",
-    SkipReason.SECRET: "It looks like a credential (`.env`, a private key); `allow_secrets: true` indexes it.",
-    SkipReason.UNREADABLE: "It may not be read, or its path is too long.",
-    SkipReason.NOT_A_FILE: "It is a symbolic link, a pipe, a device or a socket.",
-    SkipReason.PARSER_FAILED: "Its content could not be taken apart.",
 }
 _GENERATED: Final = "<!-- Made by `make docs` from the code; edits here are lost. -->"
 
@@ -53,7 +46,10 @@ def command_page() -> str:
         "Data goes to standard output, everything else to standard error. `search --json` and `status --json` print what HTTP answers.",
         "`index --json` prints each knowledge base's run as HTTP shows it; what `index --dry-run --json` prints is in",
         "[providers](../providers.md#costs), and `status --state STATE --json` prints each knowledge base's documents as HTTP lists",
-        "them.",
+        "them. `explain --json` prints `{document_id, state, reason?, rule?: {file, line, pattern}, indexed_at?, strategies: {<name>:",
+        "{chunks, generation}}, knowledge_base}`, of a folder also `documents`, by state. Where several knowledge bases are asked, it is",
+        "the answer of the first in which the file is indexed, with all of them under `knowledge_bases`; `note` says that nothing could be",
+        "asked. `state` is one of HTTP's, or `unknown` (not there, or not indexed yet), or `folder`.",
         "An error is one line, and the exit code says what kind it is: see [errors.md](errors.md).",
         "",
     ]
@@ -91,7 +87,7 @@ def error_page() -> str:
         "",
         "| reason | meaning |",
         "| --- | --- |",
-        *(f"| `{reason.value}` | {_SKIP_REASONS[reason]} |" for reason in SkipReason),
+        *(f"| `{reason.value}` | {SKIP_REASONS[reason]} |" for reason in SkipReason),
         f"| `{DocumentState.QUARANTINED}` | Its content has ended the process in which it was worked on alone three times in a row. |",
     ]
     return "\n".join(lines) + "\n"
@@ -105,6 +101,7 @@ def api_description() -> str:
 _PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "cli.md": command_page,
     "errors.md": error_page,
+    "formats.md": lambda: format_page(_GENERATED),
     "providers.md": lambda: provider_page(_GENERATED),
     "openapi.json": api_description,
 }

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from docmill.domain.errors import ExitCode, error_kinds
-from docmill.domain.runs import Run, RunState
+from docmill.domain.runs import REMOVALS_HELD, Run, RunState
 
 _CODE_OF: Final[Mapping[RunState, ExitCode]] = {
     RunState.COMPLETE: ExitCode.OK,
@@ -35,4 +35,6 @@ def exit_codes_by_error() -> dict[str, ExitCode]:
 def _exit_code_of(run: Run) -> ExitCode:
     if run.state is RunState.FAILED:  # of what, its error says first: ``<code>: <sentence>``
         return exit_codes_by_error().get(run.error.partition(":")[0], ExitCode.SERVICE_DOWN)
+    if run.counters.get(REMOVALS_HELD):
+        return max(ExitCode.FINDINGS, _CODE_OF.get(run.state, ExitCode.INTERRUPTED))
     return _CODE_OF.get(run.state, ExitCode.INTERRUPTED)

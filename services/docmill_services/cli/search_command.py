@@ -51,7 +51,8 @@ def search(
 
 def _show(found: dict[str, Any], query: str, *, full: bool) -> None:
     for result in found["results"]:
-        place = f"{result['path']}:{result['start_line']}-{result['end_line']}"
+        page = result.get("page")
+        place = f"{result['path']}, p. {page}" if page else f"{result['path']}:{result['start_line']}-{result['end_line']}"
         line = Text(f"{result['rank']:>2}. ")
         line.append(place, style="bold cyan")
         headings = " › ".join(result["headings"])

@@ -107,6 +107,12 @@ def rows_of(one: dict[str, Any], now: float) -> list[tuple[str, str | Text]]:
             rows.append(("reranking", Text(f"without {reranker['model']}: {reranker['detail']}", style="yellow")))
     rows.append(("stores", ", ".join(f"{name} {'ok' if s['ok'] else s.get('detail')}" for name, s in one["stores"].items())))
     rows.append(("watching", "yes" if one["watching"] else "no"))
+    if one.get("watching_trouble"):
+        rows.append(("", Text(one["watching_trouble"], style="yellow")))
+    held = one.get("removals_held")
+    if held:
+        said = f"{counted(held['documents'], 'document')} kept since {held['since']}: {held['reason']}"
+        rows.append(("removals", Text(f"{said}; docmill approve-removals, if they are gone for good", style="yellow")))
     if run is not None and run["finished_at"] is None and not one["producer"]:
         rows.append(("producer", Text("none: nobody plans the run (docmill producer)", style="yellow")))
     return rows

@@ -54,9 +54,13 @@ def up(
         _say(follow(service.runs_going_on, stopping.wait, service.check), stopping)
         if no_watch and not stopping.is_set():
             say("not watching for changes")
-        watching = no_watch
+        watching, said = no_watch, ""
         while not stopping.wait(_LOOK_SECONDS):
             service.check()
+            trouble = service.watching_trouble()
+            if trouble is not None and trouble != said:
+                say(f"changes: {trouble}")
+                said = trouble
             if not watching and service.watching():
                 say("watching for changes")
                 watching = True

@@ -39,6 +39,7 @@ def standing(**parts: Any) -> dict[str, Any]:
         "index_sets": [],
         "run": None,
         "gate": [],
+        "reranking": [],
         "stores": {},
         "watching": True,
         "producer": True,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from docmill.domain.runs import Run, RunState
+from docmill.domain.runs import REMOVALS_HELD, Run, RunState
 from docmill_services.cli.run_endings import exit_code_of_runs
 
 
@@ -53,3 +53,7 @@ def test_the_gravest_of_several_endings_counts() -> None:
 def test_who_leaves_a_run_that_waits_for_its_provider_was_interrupted() -> None:
     assert exit_code_of_runs([run(RunState.BACKING_OFF)], interrupted=True) == 4
     assert exit_code_of_runs([run(RunState.COMPLETE)], interrupted=True) == 0
+
+
+def test_a_run_whose_removals_wait_is_a_finding() -> None:
+    assert exit_code_of_runs([Run("1", RunState.COMPLETE, started_at=0.0, counters={REMOVALS_HELD: 300})]) == 1
