@@ -7,9 +7,9 @@ import random
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,8 @@ from benchmarks.corpus import text_of, words
 from benchmarks.machine import machine, table
 from docmill.adapters.providers.openai_compatible import OpenAiEmbeddingModel
 from docmill.domain.knowledge_bases import EmbeddingModelSpec
-from docmill.indexing.batching import Batcher
+from docmill.indexing.batchers import Batchers
+from docmill.ports.models import Caller
 
 if TYPE_CHECKING:
     from support.fake_provider import FakeProvider
@@ -32,8 +33,8 @@ MODEL: Final = "text-embedding-3-small"
 KEY: Final = "sk-of-a-benchmark"
 #: Texts in a request. The first is a request for each file; the last asks for more than two cores can read, cut and write.
 BATCHES: Final = (1, 2, 12, 50)
-#: As many threads as a worker has for documents that wait.
-_CALLERS: Final = 256
+#: Documents of a text each that wait at once.
+_CALLERS: Final = 512
 #: The embedding stage alone is given texts for so long at most.
 _STAGE_SECONDS: Final = 10.0
 
@@ -66,10 +67,17 @@ def stage(provider: "FakeProvider", batch: int, texts: Sequence[str]) -> Got:
     """What the embedding stage alone gets for callers that have one text each."""
     spec = EmbeddingModelSpec("openai", MODEL, DIMENSIONS, base_url=provider.base_url, batch_size=batch, max_concurrency=CONCURRENCY)
     provider.take()
-    with closing(OpenAiEmbeddingModel(spec, dimensions=DIMENSIONS, api_key=KEY)) as model, ThreadPoolExecutor(_CALLERS) as callers:
-        batcher = Batcher(model, most_texts=batch, most_senders=CONCURRENCY)
-        list(callers.map(lambda text: batcher.embed([text]), texts))
-        batcher.stop()
+    waiting, batchers, caller = threading.Semaphore(_CALLERS), Batchers(), Caller("bench")
+    with closing(OpenAiEmbeddingModel(spec, dimensions=DIMENSIONS, api_key=KEY)) as model:
+        asked = []
+        for text in texts:
+            waiting.acquire()
+            asked.append(batchers.ask(model, spec, caller, [text], when_done=waiting.release))
+        for _ in range(_CALLERS):
+            waiting.acquire()
+        for one in asked:
+            one.vectors()
+        batchers.stop()
     return got(provider)
 
 

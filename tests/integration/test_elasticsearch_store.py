@@ -103,34 +103,6 @@ def test_scores_and_order_are_those_of_the_twin(store: ElasticsearchLexicalStore
         assert [round(c.score, 3) for c in ours] == [pytest.approx(c.score, abs=0.01) for c in twins], query
 
 
-@pytest.mark.parametrize(
-    ("text", "query"),
-    [
-        ("Die Häuser in der Stadt sind alt, und die Kinder spielen mit den Büchern.", "Haus"),
-        ("Die Häuser in der Stadt sind alt, und die Kinder spielen mit den Büchern.", "das Buch eines Kindes"),
-        ("Les chevaux de la ferme mangent du foin dans les champs nationaux.", "cheval"),
-        ("Las canciones de los niños y las casas que hay en la ciudad.", "canción"),
-        ("I libri della biblioteca e i documenti che sono nella casa.", "documento"),
-        ("De boeken van het kind zijn in de huizen.", "boek"),
-        ("Flickorna och pojkarna läser att husen är gamla i staden.", "flicka"),
-        ("Документы и книги не были на столе, как это бывает.", "документ"),
-        ("As informações e os livros que não estão no arquivo da cidade.", "livro"),
-        ("Kitaplar ve belgeler bu evde olarak bir arada duruyor.", "kitap"),
-    ],
-)
-def test_words_are_found_by_stem_in_the_language_of_the_text(store: ElasticsearchLexicalStore, index: str, text: str, query: str) -> None:
-    store.write(index, [chunk("own", text=text), chunk("other", text="An English text about something else entirely.")])
-    store.refresh(index)
-    assert found_ids(search(store, index, query)) == ["own#0"]
-
-
-def test_stems_of_other_languages_find_nothing_in_english_texts(store: ElasticsearchLexicalStore, index: str) -> None:
-    store.write(index, [chunk(text="The new house is on the hill and it has a garden.")])
-    store.refresh(index)
-    # A French stemmer takes "news" for the plural of "new".
-    assert search(store, index, "news") == []
-
-
 def test_a_query_of_2000_words_is_answered(store: ElasticsearchLexicalStore, index: str) -> None:
     store.write(index, [chunk(text="a page about word7 and others")])
     store.refresh(index)

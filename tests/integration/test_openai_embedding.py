@@ -74,10 +74,10 @@ def test_without_a_key_no_credential_is_sent(server: OpenAiServer, models: Model
     assert request["authorization"] is None
 
 
-def test_dimensions_are_sent_to_a_model_that_can_choose(server: OpenAiServer, models: Models) -> None:
+def test_dimensions_and_base64_are_asked_of_a_model_that_surely_has_them(server: OpenAiServer, models: Models) -> None:
     vector = models.make("text-embedding-3-small", dimensions=12).embed_query("hello")
     [request] = server.take_requests()
-    assert request["body"]["dimensions"] == 12
+    assert (request["body"]["dimensions"], request["body"]["encoding_format"]) == (12, "base64")
     assert len(vector) == 12
 
 

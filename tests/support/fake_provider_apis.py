@@ -79,6 +79,9 @@ def spoilt(body: Json, how: Spoiling) -> Json:
         content = json.dumps(body).encode()
         return content[: len(content) // 2]
     data = body["data"]
+    if how in (Spoiling.SHORT, Spoiling.ZERO, Spoiling.NAN):
+        for item in data:
+            item["embedding"] = _as_numbers(item["embedding"])
     match how:
         case Spoiling.TURNED:
             data.reverse()
@@ -96,6 +99,14 @@ def spoilt(body: Json, how: Spoiling) -> Json:
         case Spoiling.NAN:
             data[0]["embedding"][0] = float("nan")
     return body
+
+
+def _as_numbers(embedding: Json) -> list[float]:
+    if isinstance(embedding, str):
+        packed = base64.b64decode(embedding)
+        return list(struct.unpack(f"<{len(packed) // 4}f", packed))
+    numbers: list[float] = embedding
+    return numbers
 
 
 def _openai_embeddings(headers: Mapping[str, str], body: dict[str, Json], dimensions: int) -> Json:

@@ -79,6 +79,9 @@ class DictSource:
     def load(self, document_id: str, content: bytes) -> LoadedDocument:
         return LoadedDocument(content.decode(), DocumentKind.TEXT, "text/plain", document_id)
 
+    def require_allowed(self, document_id: str, document: LoadedDocument) -> None:
+        pass
+
 
 def line_chunks(document: LoadedDocument, settings: Chunking) -> list[Chunk]:
     lines = [line for line in document.text.split("\n") if line.strip()]

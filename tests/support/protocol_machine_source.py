@@ -55,6 +55,9 @@ class ChangingSource:
             raise DocumentSkipped(SkipReason.BINARY, "it is not text")
         return LoadedDocument(content.decode(), DocumentKind.TEXT, "text/plain", document_id)
 
+    def require_allowed(self, document_id: str, document: LoadedDocument) -> None:
+        pass
+
     def signature_of(self, document_id: str) -> StatSignature:
         file = self.files[document_id]
         return StatSignature(len(file.content or ""), file.number, file.number, 1)
@@ -78,6 +81,12 @@ class SourceScan:
 
     def root_ids(self) -> dict[str, RootIdentity]:
         return {}
+
+    def missing_roots(self) -> dict[str, bytes]:
+        return {}
+
+    def is_missing(self, document_id: str) -> bool:
+        return True
 
 
 def texts_of(content: str | None) -> list[str]:

@@ -1,7 +1,7 @@
 """The worker: Celery consumers, committer, leases and upkeep as threads of one process, which may be the one that owns the stores."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
 
@@ -9,11 +9,12 @@ from celery import Celery
 
 from docmill.bootstrap import Engine
 from docmill.domain.errors import ServiceDown, StoreDown
-from docmill.domain.knowledge_bases import EmbeddingModelSpec
+from docmill.domain.knowledge_bases import EmbeddingModelSpec, StrategySpec
 from docmill.domain.registry import Lane, TaskMessage
 from docmill.indexing.batchers import Batchers, is_remote
 from docmill.indexing.batching import MOST_SENDERS
 from docmill.indexing.committing import Committer
+from docmill.indexing.finishing import Finishing
 from docmill.indexing.giving_back import give_back
 from docmill.indexing.leasekeeping import LeaseKeeper
 from docmill.indexing.reconciling import Reconciler
@@ -25,8 +26,10 @@ from docmill_workers.liveness import Liveness
 from docmill_workers.tasks import register_tasks
 from docmill_workers.upkeep import Upkeep
 
-#: Documents of one process that may be in work while they wait for a provider; each has a thread.
-MOST_DOCUMENTS: Final = 256
+#: Documents of one process that may be in work while they wait for a provider.
+MOST_DOCUMENTS: Final = 384
+#: Threads of the bulk lane where a document waits for a provider without one: those that wait for each other's texts have one still.
+MOST_THREADS: Final = 32
 #: Live changes of one process in work at once: one where all is computed here, some where a provider is waited for.
 _LIVE_DOCUMENTS: Final = 1
 _LIVE_DOCUMENTS_THAT_WAIT: Final = 4
@@ -46,6 +49,7 @@ class WorkerThreads:
         ledger_of: Callable[[str], RunLedger],
         stop_calls: Callable[[], None],
         batchers: Batchers,
+        finishing: Finishing,
     ) -> None:
         """Use ``start_worker_threads``."""
         self._tasks = tasks
@@ -57,10 +61,11 @@ class WorkerThreads:
         self._consumers = consumers
         self._stop_calls = stop_calls
         self._batchers = batchers
+        self._finishing = finishing
 
     def check(self) -> None:
         """Raises ``ServiceDown`` when a thread has ended that nothing can be indexed without."""
-        threads = {"committer": self._committer.alive, "leases": self._keeper.alive}
+        threads = {"committer": self._committer.alive, "leases": self._keeper.alive, "finisher": self._finishing.alive}
         threads |= {f"consumer of the {consumer.lane.value} lane": not consumer.ended for consumer in self._consumers}
         ended = [name for name, alive in threads.items() if not alive]
         if ended and not self._keeper.stopped:
@@ -84,6 +89,7 @@ class WorkerThreads:
         self._keeper.stop()  # from now on what ends early is given back, below, and has not failed
         self._stop_calls()
         self._batchers.stop()
+        self._finishing.stop(max(0.1, deadline - time.monotonic()))
         self._committer.stop(max(0.1, deadline - time.monotonic()))
         for upkeep in self._upkeep:
             upkeep.stop(max(0.1, deadline - time.monotonic()))
@@ -124,13 +130,24 @@ def start_worker_threads(engine: Engine) -> WorkerThreads:
         )
         for opened in engine.knowledge_bases.values()
     )
+    finishing = Finishing(most_waiting=documents_in_work(_embedding_models(_strategies(engine)), engine.worker_threads))
     keeper.start()
     committer.start()
+    finishing.start()
     for one in upkeep:
         one.start()
     liveness = Liveness()
-    consumers = _consumers(engine, lambda message, turns: _reconcile(reconcilers, keeper, liveness, message, turns))
 
+    def reconcile(message: TaskMessage, turns: Turns, finishing: Finishing | None) -> None:
+        """Drops a message of a knowledge base that is configured no longer, and any while the process stops: the ledger keeps the entry."""
+        reconciler = reconcilers.get(message.knowledge_base)
+        if reconciler is None:
+            return
+        with liveness.working(), turns.taken():
+            if not keeper.stopped:
+                reconciler.reconcile(message, turns, finishing)
+
+    consumers = _consumers(engine, reconcile, finishing)
     return WorkerThreads(
         engine.tasks,
         liveness,
@@ -141,6 +158,7 @@ def start_worker_threads(engine: Engine) -> WorkerThreads:
         lambda name: engine.knowledge_base(name).state.ledger,
         engine.stop_calls,
         batchers,
+        finishing,
     )
 
 
@@ -164,33 +182,37 @@ def _reconcilers(engine: Engine, keeper: LeaseKeeper, committer: Committer, batc
     }
 
 
-def _reconcile(reconcilers: Mapping[str, Reconciler], keeper: LeaseKeeper, liveness: Liveness, message: TaskMessage, turns: Turns) -> None:
-    """Drops a message of a knowledge base that is configured no longer, and any while the process stops: the ledger keeps the entry."""
-    reconciler = reconcilers.get(message.knowledge_base)
-    if reconciler is None:
-        return
-    with liveness.working(), turns.taken():
-        if not keeper.stopped:
-            reconciler.reconcile(message, turns)
-
-
-def _consumers(engine: Engine, reconcile: Callable[[TaskMessage, Turns], None]) -> tuple[Consumer, ...]:
-    documents = documents_in_work(_embedding_models(engine), engine.worker_threads)
-    live = _LIVE_DOCUMENTS if documents == engine.worker_threads else _LIVE_DOCUMENTS_THAT_WAIT
+def _consumers(
+    engine: Engine, reconcile: Callable[[TaskMessage, Turns, Finishing | None], None], finishing: Finishing
+) -> tuple[Consumer, ...]:
+    threads = bulk_threads(_strategies(engine), engine.worker_threads)
+    live = _LIVE_DOCUMENTS if threads == engine.worker_threads else _LIVE_DOCUMENTS_THAT_WAIT
     turns = Turns(engine.worker_threads)
-    # A watched change has a turn of its own: it never waits behind what bulk work computes.
+    # A watched change has a turn of its own, and waits in a thread of its own: never behind what bulk work computes or waits for.
     live_turns = Turns(_LIVE_DOCUMENTS)
+    bulk_application = _application(engine, lambda message: reconcile(message, turns, finishing))
     return (
-        start_consumer(_application(engine, lambda message: reconcile(message, live_turns)), Lane.LIVE, threads=live, prefetch=4),
-        start_consumer(
-            _application(engine, lambda message: reconcile(message, turns)), Lane.BULK, threads=documents, prefetch=max(16, documents)
-        ),
+        start_consumer(_application(engine, lambda message: reconcile(message, live_turns, None)), Lane.LIVE, threads=live, prefetch=4),
+        start_consumer(bulk_application, Lane.BULK, threads=threads, prefetch=max(16, threads)),
     )
 
 
-def _embedding_models(engine: Engine) -> set[EmbeddingModelSpec]:
-    strategies = (strategy for opened in engine.knowledge_bases.values() for strategy in opened.specification.strategies)
+def _strategies(engine: Engine) -> list[StrategySpec]:
+    return [strategy for opened in engine.knowledge_bases.values() for strategy in opened.specification.strategies]
+
+
+def _embedding_models(strategies: Iterable[StrategySpec]) -> set[EmbeddingModelSpec]:
     return {strategy.embedding for strategy in strategies if strategy.embedding is not None}
+
+
+def bulk_threads(strategies: Sequence[StrategySpec], threads: int) -> int:
+    """In how many threads a process works on documents of the bulk lane, of which ``threads`` compute.
+
+    Summaries are waited for in a thread, vectors without one.
+    """
+    documents = documents_in_work(_embedding_models(strategies), threads)
+    has_summaries = any(strategy.chat_model is not None for strategy in strategies)
+    return documents if has_summaries else max(threads, min(documents, MOST_THREADS))
 
 
 def documents_in_work(models: Iterable[EmbeddingModelSpec], threads: int) -> int:

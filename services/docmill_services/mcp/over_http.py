@@ -9,6 +9,7 @@ import httpx
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from docmill.domain.knowledge_bases import KnowledgeBase
+from docmill_services.query.edge import COUNTED_KEY
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -56,7 +57,7 @@ class McpOverHttp:
         from docmill_services.mcp.tools import Tools
 
         async with AsyncExitStack() as stack:
-            transport = httpx.ASGITransport(app=self._app())
+            transport = httpx.ASGITransport(app=_counted(self._app()))
             client = await stack.enter_async_context(httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=None))
 
             def tools_for(authorization: str | None) -> Tools:
@@ -73,3 +74,12 @@ class McpOverHttp:
                 await self._closing.wait()
             finally:
                 announcing.cancel()
+
+
+def _counted(app: ASGIApp) -> ASGIApp:
+    """``app`` for what is asked on behalf of a request that was counted."""
+
+    async def ask(scope: Scope, receive: Receive, send: Send) -> None:
+        await app({**scope, COUNTED_KEY: True}, receive, send)
+
+    return ask

@@ -32,16 +32,13 @@ def within_budget(results: Sequence[Mapping[str, Any]], budget_characters: int =
 
 
 def results_text(found: Mapping[str, Any], left_out: int) -> str:
-    """Search results: where each is from, and its text between marks."""
+    """Search results: where each is from, and its text, both between marks, since names and headings are quoted too."""
     results = found["results"]
     parts = [UNTRUSTED] if results else ["Nothing was found."]
-    mark = mark_for([result["text"] for result in results])
-    for result in results:
-        page = f", p. {result['page']}" if result.get("page") else f":{result['start_line']}-{result['end_line']}"
-        headings = " › ".join(_one_line(heading) for heading in result["headings"])
-        place = f"{result['rank']}. {_one_line(result['document_id'])}{page}"
-        changed = " (the file has changed since)" if result["stale"] else ""
-        parts.append(f"{place}{f' — {headings}' if headings else ''}{changed}\n{fenced(result['text'], mark)}")
+    quoted = [f"{_place_of(result)}\n\n{result['text']}" for result in results]
+    mark = mark_for(quoted)
+    for result, text in zip(results, quoted, strict=True):
+        parts.append(f"{result['rank']}.{' (the file has changed since)' if result['stale'] else ''}\n{fenced(text, mark)}")
     if left_out:
         parts.append(f"{left_out} more results were left out: ask for fewer, or more precisely.")
     parts += [f"Without {one.get('strategy') or one.get('knowledge_base')}: {one['reason']}" for one in found["degraded"]]
@@ -74,6 +71,12 @@ def status_text(knowledge_bases: Sequence[Mapping[str, Any]]) -> str:
         about = f" — {_one_line(one['description'])}" if one["description"] else ""
         lines.append(f"{one['name']}{about}: {one['state']}, {counts}{complete}")
     return "\n".join(lines) or "There are no knowledge bases."
+
+
+def _place_of(result: Mapping[str, Any]) -> str:
+    page = f", p. {result['page']}" if result.get("page") else f":{result['start_line']}-{result['end_line']}"
+    headings = " › ".join(_one_line(heading) for heading in result["headings"])
+    return f"{_one_line(result['document_id'])}{page}{f' — {headings}' if headings else ''}"
 
 
 def _one_line(text: str) -> str:

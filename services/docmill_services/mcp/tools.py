@@ -84,17 +84,17 @@ class Tools:
 
     async def listed(self) -> list[types.Tool]:
         """The tools that can be called now: a knowledge base has its own once it can be searched."""
-        tools, states = await self._tools()
+        tools, states, _ = await self._tools()
         unready = {name for name, state in states.items() if not _is_ready(state)}
         return [tool.definition for tool in tools.values() if (tool.definition.meta or {}).get(_KNOWLEDGE_BASE) not in unready]
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
         """What a tool answers; what goes wrong is a result too, which says so, since a model can do something about it."""
         try:
-            tools, _ = await self._tools()
+            tools, _, unseen = await self._tools()
             tool = tools.get(name)
             if tool is None:
-                raise Refused(f"there is no tool {name[:100]!r}; there are: {', '.join(tools)}")
+                raise unseen or Refused(f"there is no tool {name[:100]!r}; there are: {', '.join(tools)}")
             structured, text = await tool.answer(tool.arguments.model_validate(dict(arguments)))
         except Refused as refused:
             return _failure(str(refused))
@@ -103,13 +103,13 @@ class Tools:
             return _failure(f"{name[:100]}: {problems}")
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=structured)
 
-    async def _tools(self) -> tuple[dict[str, Tool], Mapping[str, Mapping[str, Any]]]:
-        """The tools for the knowledge bases that may be seen, by name, and how each of those stands."""
+    async def _tools(self) -> tuple[dict[str, Tool], Mapping[str, Mapping[str, Any]], Refused | None]:
+        """The tools for the knowledge bases that may be seen, by name; how each of those stands; and why nobody says which may be seen."""
         try:
             states = {one["name"]: one for one in (await self._asker.get("/v1/knowledge-bases"))["knowledge_bases"]}
-        except Refused:  # each call will say why it cannot be answered
-            return self._for(self._knowledge_bases if self._shows_all else ()), {}
-        return self._for([one for one in self._knowledge_bases if one.name in states]), states
+        except Refused as refused:  # each call will say why it cannot be answered
+            return self._for(self._knowledge_bases if self._shows_all else ()), {}, refused
+        return self._for([one for one in self._knowledge_bases if one.name in states]), states, None
 
     def _for(self, knowledge_bases: Sequence[KnowledgeBase]) -> dict[str, Tool]:
         tools = [self._list(), self._status(), self._read()]

@@ -10,16 +10,19 @@ from collections.abc import Callable, Mapping
 import structlog
 
 from docmill.documents.selection import Selection
-from docmill.domain.errors import DocmillError, NotLeader
+from docmill.domain.errors import DocmillError, NotLeader, RootUnavailable
 from docmill.domain.knowledge_bases import KnowledgeBase
 from docmill.domain.run_rules import failed_of_what_arms
 from docmill.domain.runs import RunState
 from docmill.indexing.index_sets import WATCHING, sets_to_fill
+from docmill.indexing.watch_note import polled, watched
 from docmill.ports.gate import Gate
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
 from docmill_services.producer.backing_off import Leave, leave_of
+from docmill_services.producer.event_support import without_events
 from docmill_services.producer.leadership import Leadership, Term
+from docmill_services.producer.outages import Outages
 from docmill_services.producer.passes import Pass, Stopped
 from docmill_services.producer.planning import most_outstanding, share_of_window
 from docmill_services.producer.scan import Scan
@@ -29,7 +32,12 @@ _log = structlog.get_logger(__name__)
 _LOOK_SECONDS = 0.1
 _RETRY_SECONDS = 1.0
 _FOLLOW_SECONDS = 1.0
-_WATCH_FIRST_SECONDS = 5.0
+#: How long the first scan waits for the watcher; a change that neither of them sees is found by one more pass.
+_WATCH_FIRST_SECONDS = 0.5
+#: Where changes are not reported, scans are so far apart, and do not take more than so much of the time.
+_POLL_SECONDS = 10.0
+_POLL_SHARE = 0.1
+_LONGEST_PAUSE_SECONDS = 60.0
 
 
 class Window:
@@ -70,6 +78,7 @@ class KnowledgeBaseLoop:
         open_state: Callable[[], object] = lambda: None,
         prepare: Callable[[], None] = lambda: None,
         gates: Callable[[], Mapping[str, Gate]] = dict,
+        outages: Outages | None = None,
     ) -> None:
         """Nothing runs before ``serve``.
 
@@ -86,6 +95,7 @@ class KnowledgeBaseLoop:
             open_state: called before each look for work, whether this process leads or not.
             prepare: called before each look for work by the one that leads.
             gates: of the providers that its documents need now, by name.
+            outages: of the process.
         """
         self.name = specification.name
         self._specification = specification
@@ -100,10 +110,13 @@ class KnowledgeBaseLoop:
         self._open_state = open_state
         self._prepare = prepare
         self._gates = gates
+        self._outages = outages or Outages()
         self._led = state
         self._awaits_gates = False
         self._takes_over = False
         self._last_scan: float | None = None
+        self._last_scan_seconds = 0.0
+        self._polls = False
         self._watch_settled = threading.Event()
         self._scanning = False
 
@@ -115,19 +128,19 @@ class KnowledgeBaseLoop:
             self._watch_settled.wait(_WATCH_FIRST_SECONDS)
         while not self._stopping.is_set():
             try:
-                if self._leads():
+                leads = self._leads()
+                if leads:
                     self._scanning = True
                     self._round()
-                    self._stopping.wait(_LOOK_SECONDS)
-                else:
-                    self._stopping.wait(_FOLLOW_SECONDS)
+                self._outages.over(self.name)
+                self._stopping.wait(_LOOK_SECONDS if leads else _FOLLOW_SECONDS)
             except Stopped:
                 return
             except NotLeader as error:
                 _log.info("producer_interrupted", knowledge_base=self.name, error=str(error))
                 self._leadership.lose(self._led)
             except DocmillError as error:
-                _log.warning("producer_interrupted", knowledge_base=self.name, error=str(error))
+                self._outages.began(self.name, error)
                 self._stopping.wait(_RETRY_SECONDS)
             except Exception as error:  # noqa: BLE001
                 # A defect or a failing disk ends the run with its reason, not the knowledge base's thread.
@@ -162,8 +175,10 @@ class KnowledgeBaseLoop:
             if self._watch and (run is None or run.state.final):
                 run, _ = ledger.start_run()  # nobody may have watched since the last one
         if run is not None and not run.state.final:
+            begun = time.monotonic()
             state = self._pass().carry_out(run.id)
             self._last_scan = time.monotonic()
+            self._last_scan_seconds = self._last_scan - begun
             ended = ledger.run(run.id)
             self._say_end(run.id, state, "" if ended is None else ended.error)
             self._awaits_gates = ended is not None and failed_of_what_arms(ended) and self._leave() is not Leave.ALL
@@ -182,7 +197,10 @@ class KnowledgeBaseLoop:
             _log.warning("run_took_too_long", knowledge_base=self.name, then="the next one goes on with what is left")
 
     def _scan_is_due(self) -> bool:
-        return time.monotonic() - (self._last_scan or 0.0) > self._specification.scan_interval_seconds
+        interval = self._specification.scan_interval_seconds
+        if self._polls:
+            interval = min(interval, max(_POLL_SECONDS, self._last_scan_seconds / _POLL_SHARE))
+        return time.monotonic() - (self._last_scan or 0.0) > interval
 
     def _may_resume(self) -> bool:
         """Whether the last run failed of a provider that is left alone since, and the time for that is over."""
@@ -210,10 +228,10 @@ class KnowledgeBaseLoop:
             if run is not None:
                 self._led.ledger.end_run(run.id, RunState.FAILED, error)
         except DocmillError as unreachable:
-            _log.warning("producer_interrupted", knowledge_base=self.name, error=str(unreachable))
+            self._outages.began(self.name, unreachable)
 
     def _watch_until_stopped(self) -> None:
-        said = ""
+        said, pause_seconds = "", _RETRY_SECONDS
         while not self._stopping.is_set():
             led = self._leadership.led
             if led is None:
@@ -222,20 +240,29 @@ class KnowledgeBaseLoop:
                 continue
             try:
                 self._watcher(led).watch(Term(self._leadership, led, self._stopping), ready=self._watch_began)
-                pause_seconds = 0.0
+                said, pause_seconds = "", _RETRY_SECONDS
+                continue
             except NotLeader:
                 self._leadership.lose(led)
                 continue
+            except DocmillError as error:
+                if isinstance(error, RootUnavailable):
+                    (_log.debug if said == error.code else _log.warning)("not_watching", knowledge_base=self.name, error=str(error))
+                    said = error.code
+                else:
+                    self._outages.began(f"{self.name} watcher", error)
+                pause_seconds, note = _RETRY_SECONDS, None
             except Exception as error:  # noqa: BLE001  # whatever it is, watching is tried again, and scans go on
-                pause_seconds = _RETRY_SECONDS
                 kind = type(error).__name__
                 (_log.debug if said == kind else _log.warning)(
-                    "not_watching", knowledge_base=self.name, error=str(error), then="it is tried again, and scans go on"
+                    "not_watching", knowledge_base=self.name, error=str(error), then="frequent scans find changes, and it is tried again"
                 )
-                said = kind
+                pause_seconds = min(_LONGEST_PAUSE_SECONDS, 2 * pause_seconds) if said == kind else _RETRY_SECONDS
+                said, note = kind, polled(f"frequent scans find changes, which the system does not report: {error}")
+            self._polls = note is not None
             self._watch_settled.set()
             if self._leadership.led is not None:  # else the note is another's
-                self._note_not_watching()
+                self._note_watching(note)
             self._stopping.wait(pause_seconds)
 
     def _watcher(self, led: KnowledgeBaseState) -> Watcher:
@@ -253,16 +280,20 @@ class KnowledgeBaseLoop:
 
     def _watch_began(self) -> None:
         """What changed since a scan began and before this moment made no event: then another pass is needed."""
-        self._state.registry.note(WATCHING, "yes")
+        file_system = without_events(self._selection.starts)
+        self._polls = file_system is not None
+        trouble = f"what others change on {file_system} is not reported; frequent scans find it" if file_system else ""
+        self._state.registry.note(WATCHING, watched(trouble))
         if self._scanning:
             self._start_run()
+        self._outages.over(f"{self.name} watcher")
         self._watch_settled.set()
 
     def _start_run(self) -> None:
         self._state.ledger.start_run()
 
-    def _note_not_watching(self) -> None:
+    def _note_watching(self, note: str | None) -> None:
         try:
-            self._state.registry.note(WATCHING, None)
+            self._state.registry.note(WATCHING, note)
         except DocmillError as error:
             _log.debug("watching_not_noted", error=str(error))

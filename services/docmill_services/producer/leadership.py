@@ -13,6 +13,7 @@ import structlog
 from docmill.domain.errors import DocmillError
 from docmill.ports.registry import PRODUCER_ROLE
 from docmill.ports.state import KnowledgeBaseState
+from docmill_services.producer.outages import Outages
 
 _log = structlog.get_logger(__name__)
 TTL_SECONDS = 15.0
@@ -89,14 +90,15 @@ class Term(threading.Event):
         return self._stopping.is_set() or self._leadership.led is not self._led
 
 
-def prolong_until_stopped(leaderships: Sequence[Leadership], stopping: threading.Event) -> None:
+def prolong_until_stopped(leaderships: Sequence[Leadership], stopping: threading.Event, outages: Outages) -> None:
     """Prolongs the roles that this process holds; for a thread of its own, since a scan may take longer than a role lives."""
     while not stopping.wait(_PROLONG_SECONDS):
         for leadership in leaderships:
             try:
                 if leadership.led is not None:
                     leadership.take()
+                outages.over("leadership")
             except DocmillError as error:
-                _log.warning("role_not_prolonged", error=str(error))
+                outages.began("leadership", error)
             except Exception:  # noqa: BLE001  # every knowledge base of the process hangs on this thread: it outlives a defect
                 _log.exception("role_not_prolonged")

@@ -7,20 +7,22 @@ import time
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import structlog
 
 from docmill.domain.errors import DocmillError
 from docmill.domain.registry import DocumentState, Lane
-from docmill.domain.runs import Run, RunState
+from docmill.domain.runs import REMOVALS_HELD, Run, RunState
 from docmill.indexing.batches import contains, document_key, in_batches
-from docmill.indexing.sources import ROOTS
+from docmill.indexing.sources import GIVEN_UP, ROOTS
 from docmill.ports.gate import Gate
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
 from docmill_services.producer.backing_off import PROBING_DOCUMENTS, BackingOff, Leave
 from docmill_services.producer.ending import Ended, Ending
+from docmill_services.producer.mass_deletion import Arrivals, MassDeletionGuard
 from docmill_services.producer.planning import needs_work
 from docmill_services.producer.scan import Scan
 
@@ -50,6 +52,7 @@ class _Course:
     started: float
     ending: Ending
     backing_off: BackingOff
+    guard: MassDeletionGuard
     pending: int = 0
     left_out: bool = False
     removing: list[str] = field(default_factory=list)
@@ -98,7 +101,10 @@ class Pass:
         ledger = self.state.ledger
         backing_off = BackingOff(self.knowledge_base, ledger, self.gates, self.clock, self.monotonic)
         ending = Ending(run_id, self.state, self.index_sets, self.gates)
-        course = _Course(run_id, self.monotonic(), ending, backing_off)
+        guard = MassDeletionGuard(self.knowledge_base, self.state.registry, self.clock)
+        course = _Course(run_id, self.monotonic(), ending, backing_off, guard)
+        course.guard.check = partial(self._check, course)
+        course.guard.begin()
         try:
             while not self._plan(course):
                 self._wait_to_plan_again(course)
@@ -116,13 +122,16 @@ class Pass:
         scan = self.scan()
         self._count_anew(course.run_id)
         course.left_out = False
-        seen = self._plan_additions(course, scan)
-        if scan.unavailable and not seen:
+        arrivals = Arrivals()
+        seen = self._plan_additions(course, scan, arrivals)
+        given_up = course.guard.give_up_roots(scan, self.index_sets())
+        if scan.unavailable and not seen and not given_up:
+            self._missing(course, scan, seen, arrivals)
             error = next(iter(scan.unavailable.values()))
             course.ending.end(RunState.FAILED, f"{error.code}: {error}")
         self._report(course.run_id, scan)
-        self._note_roots(scan)
-        self._plan_removals(course, scan, seen)
+        self._note_roots(scan, given_up)
+        self._plan_removals(course, scan, seen, arrivals)
         return not course.left_out
 
     def _wait_to_plan_again(self, course: _Course) -> None:
@@ -140,17 +149,17 @@ class Pass:
             return
         before = run.counters
         done = sum(count for name, count in before.items() if name in ("indexed", "empty") or name.startswith("skipped."))
-        reset = dict.fromkeys(("found", "seen", "unchanged", "planned", _ROOTS_MISSING, _NOT_READ), 0) | {
+        reset = dict.fromkeys(("found", "seen", "unchanged", "planned", _ROOTS_MISSING, _NOT_READ, REMOVALS_HELD), 0) | {
             "unchanged": -done,
             "planned": done,
         }
         changes = {name: wanted - before.get(name, 0) for name, wanted in reset.items()}
         self.state.ledger.count(run_id, {name: change for name, change in changes.items() if change})
 
-    def _note_roots(self, scan: Scan) -> None:
+    def _note_roots(self, scan: Scan, given_up: Sequence[str]) -> None:
         """Lets workers know which folders were scanned, before anything that is gone from them is planned."""
         noted = json.loads(self.state.registry.noted(ROOTS) or "{}")
-        there = {place: identity.inode for place, identity in scan.root_ids().items()}
+        there = {place: identity.inode for place, identity in scan.root_ids().items()} | dict.fromkeys(given_up, GIVEN_UP)
         if noted != noted | there:
             self.state.registry.note(ROOTS, json.dumps(noted | there))
 
@@ -163,8 +172,8 @@ class Pass:
         missing = {_ROOTS_MISSING: len(scan.unavailable), _NOT_READ: len(scan.unreadable)}
         self.state.ledger.count(run_id, {name: count for name, count in missing.items() if count})
 
-    def _plan_additions(self, course: _Course, scan: Scan) -> "array[int]":
-        """Enqueues what is new or changed; returns the keys of all documents that were seen, in order."""
+    def _plan_additions(self, course: _Course, scan: Scan, arrivals: Arrivals) -> "array[int]":
+        """Enqueues what is new or changed, and notes what is new; returns the keys of all documents that were seen, in order."""
         run_id = course.run_id
         seen: array[int] = array("Q")
         counting: threading.Thread | None = None
@@ -174,6 +183,9 @@ class Pass:
             seen.extend(document_key(document_id) for document_id in ids)
             known = [self.state.registry.stats(index_set, ids) for index_set in self.index_sets()]
             planned = [file.document_id for place, file in enumerate(files) if needs_work(file.stat, [stats[place] for stats in known])]
+            for place, file in enumerate(files):
+                if all(stats[place] is None for stats in known):
+                    arrivals.add(file)
             self.state.ledger.count(run_id, {"seen": len(files), "unchanged": len(files) - len(planned), "planned": len(planned)})
             if counting is None and course.leave is Leave.ALL and len(planned) > self.room():
                 counting = threading.Thread(target=self._count_files, args=(run_id,), name="docmill-count", daemon=True)
@@ -193,24 +205,29 @@ class Pass:
         except DocmillError as error:
             _log.debug("files_not_counted", knowledge_base=self.knowledge_base, error=str(error))
 
-    def _plan_removals(self, course: _Course, scan: Scan, seen: "array[int]") -> None:
-        for index_set in self.index_sets():
+    def _plan_removals(self, course: _Course, scan: Scan, seen: "array[int]", arrivals: Arrivals) -> None:
+        """Enqueues what was not seen, unless so much is missing that it waits; what could not be looked at stays as it is."""
+        for index_set in self._missing(course, scan, seen, arrivals):
             for entries in in_batches(self.state.registry.scan(index_set), _BATCH):
                 self._check(course)
-                unseen = [
+                gone = [
                     document_id
                     for document_id, entry in entries
-                    if entry.state is not DocumentState.GONE and not contains(seen, document_key(document_id))
+                    if entry.state is not DocumentState.GONE
+                    and not contains(seen, document_key(document_id))
+                    and scan.proves_gone(document_id)
                 ]
-                gone = [document_id for document_id in unseen if scan.proves_gone(document_id)]
-                if len(gone) < len(unseen):
-                    _log.warning(
-                        "removals_wait",
-                        knowledge_base=self.knowledge_base,
-                        count=len(unseen) - len(gone),
-                        reason="a folder could not be read",
-                    )
                 self._enqueue_removals(course, gone)
+
+    def _missing(self, course: _Course, scan: Scan, seen: "array[int]", arrivals: Arrivals) -> Sequence[str]:
+        """The index sets from which something must be removed now; counts what waits."""
+        counted = {index_set: course.guard.missing(index_set, scan, seen, arrivals) for index_set in self.index_sets()}
+        if not counted:
+            return ()
+        held = course.guard.holds(next(iter(counted.values())), scan, course.run_id)
+        if held is not None:
+            self.state.ledger.count(course.run_id, {REMOVALS_HELD: held.documents})
+        return () if held is not None and held.lost else [index_set for index_set, missing in counted.items() if missing.gone]
 
     def _enqueue_additions(self, course: _Course, document_ids: Sequence[str]) -> None:
         """Plans documents as room for them comes, and leaves them out while no provider may be called."""

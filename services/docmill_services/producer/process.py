@@ -16,7 +16,7 @@ import structlog
 from docmill.bootstrap import DATA_FOLDER_NAME, connect, gates_by_name
 from docmill.config.settings import Settings
 from docmill.documents.selection import Selection
-from docmill.domain.errors import DocmillError
+from docmill.domain.errors import DocmillError, NotLeader
 from docmill.domain.knowledge_bases import KnowledgeBase
 from docmill.ports.gate import Gate
 from docmill.ports.queue import TaskQueue
@@ -25,6 +25,7 @@ from docmill.telemetry.logs import configure_logs
 from docmill_services.origin import Origin
 from docmill_services.producer.knowledge_base_loop import KnowledgeBaseLoop, Window
 from docmill_services.producer.leadership import Leadership, prolong_until_stopped
+from docmill_services.producer.outages import Outages
 from docmill_services.producer.pump import Pump
 from docmill_services.producer_process import NO_EMBEDDED_SERVER
 
@@ -77,6 +78,7 @@ def produce(
         gates_of: the gates of the providers that the documents of a knowledge base, by its name, need now.
     """
     window = Window(settings.window_documents, states, knowledge_bases)
+    outages = Outages()
     leaderships = {name: Leadership(name, states[name], holder) for name in knowledge_bases}
     loops = [
         KnowledgeBaseLoop(
@@ -92,12 +94,13 @@ def produce(
             open_state=(open_state or {}).get(name, _nothing),
             prepare=(prepare or {}).get(name, _nothing),
             gates=partial(gates_of, name),
+            outages=outages,
         )
         for name, specification in knowledge_bases.items()
     ]
     threads = [threading.Thread(target=loop.serve, name=f"docmill-{loop.name}", daemon=True) for loop in loops]
     prolonging = threading.Thread(
-        target=prolong_until_stopped, args=(list(leaderships.values()), stopping), name="docmill-leadership", daemon=True
+        target=prolong_until_stopped, args=(list(leaderships.values()), stopping, outages), name="docmill-leadership", daemon=True
     )
     for thread in (*threads, prolonging):
         thread.start()
@@ -106,8 +109,11 @@ def produce(
         turned()
         try:
             pump.turn()
+            outages.over("queue")
+        except NotLeader as error:
+            _log.debug("not_leader", error=str(error))  # the loops notice it too, and say so
         except DocmillError as error:
-            _log.warning("pump_interrupted", error=str(error))
+            outages.began("queue", error)
     until = time.monotonic() + _JOIN_SECONDS
     for thread in threads:
         thread.join(max(0.0, until - time.monotonic()))

@@ -73,12 +73,24 @@ class Scan:
         """
         self._below = below
         self._identify_roots()
-        if below is None:
-            for start in self._selection.starts:
-                yield from self._scan_start(start)
-        else:
-            yield from self._scan_below(below)
+        for place in self._places(below):
+            if isinstance(place, Folder):
+                yield from self._files_of(place)
+            elif (scanned := self._scanned(place, document_id_of(place, self._base_folder))) is not None:
+                yield scanned
         self._confirm_roots()
+
+    def folders(self, *, below: bytes | None = None) -> Iterator[bytes]:
+        """Streams the folders in which files may belong, in place of ``files``; none that an ignore rule prunes.
+
+        Args:
+            below: only this folder (absolute) and what is in it; None for everything.
+        """
+        self._identify_roots()
+        for place in self._places(below):
+            if isinstance(place, Folder):
+                for folder, _ in self._walk(place):
+                    yield folder.path
 
     def root_ids(self) -> dict[str, RootIdentity]:
         """Which folder each root is that was scanned and stayed the same meanwhile, by its path as a document's id."""
@@ -98,6 +110,35 @@ class Scan:
         hidden = [*self.unavailable, *(unreadable.path for unreadable in self.unreadable)]
         return not any(path == place or path.startswith(folder_prefix_of(place)) for place in hidden)
 
+    def is_missing(self, document_id: str) -> bool:
+        """Whether the disk does not have a selected file, rather than the configuration or an ignore rule leave it out."""
+        path = path_of(document_id, self._base_folder)
+        return self._selection.start_of(path) is not None and not os.path.lexists(path)
+
+    def missing_roots(self) -> dict[str, bytes]:
+        """The roots that are not available, by their path as a document's id."""
+        return {document_id_of(path, self._base_folder): path for path in self.unavailable}
+
+    def is_in_missing_root(self, document_id: str) -> bool:
+        """Whether a document is, or is in, a root that is not available."""
+        path = path_of(document_id, self._base_folder)
+        return any(path == root or path.startswith(folder_prefix_of(root)) for root in self.unavailable)
+
+    def is_deleted_root(self, root: bytes) -> bool:
+        """Whether there is nothing in the place of a root, while the folder that it was in is there and holds something."""
+        if os.path.lexists(root):
+            return False
+        try:
+            root_identity(os.path.dirname(root))
+        except RootUnavailable:
+            return False
+        return True
+
+    def give_up(self, root: bytes) -> None:
+        """Lets what a root held count as not there."""
+        self.unavailable.pop(root, None)
+        self.identities.pop(root, None)
+
     def _identify_roots(self) -> None:
         for path in self._selection.root_paths:
             try:
@@ -114,25 +155,15 @@ class Scan:
             except RootUnavailable as error:
                 self.unavailable[path] = error
 
-    def _scan_start(self, start: bytes) -> Iterator[ScannedFile]:
-        if start in self.unavailable:
+    def _places(self, below: bytes | None) -> Iterator[Folder | bytes]:
+        """Where to begin: folders, and files that are roots."""
+        if below is None:
+            for start in self._selection.starts:
+                yield from self._start(start)
             return
-        try:
-            if stat.S_ISDIR(os.stat(start).st_mode):
-                yield from self._walk(self._selection.enter(start))
-                return
-            selected = bool(self._selection.strategies_for(start))
-        except OSError as error:
-            self._report(start, error)
-            return
-        scanned = self._scanned(start, document_id_of(start, self._base_folder)) if selected else None
-        if scanned is not None:
-            yield scanned
-
-    def _scan_below(self, below: bytes) -> Iterator[ScannedFile]:
         inside = [start for start in self._selection.starts if start.startswith(folder_prefix_of(below))]
         for start in inside:
-            yield from self._scan_start(start)
+            yield from self._start(start)
         if inside:
             return
         try:
@@ -141,9 +172,31 @@ class Scan:
             self._report(below, error)
             return
         if isinstance(folder, Folder) and (below in self._roots or not os.path.islink(below)):
-            yield from self._walk(folder)
+            yield folder
 
-    def _walk(self, first: Folder) -> Iterator[ScannedFile]:
+    def _start(self, start: bytes) -> Iterator[Folder | bytes]:
+        if start in self.unavailable:
+            return
+        try:
+            if stat.S_ISDIR(os.stat(start).st_mode):
+                yield self._selection.enter(start)
+            elif self._selection.strategies_for(start):
+                yield start
+        except OSError as error:
+            self._report(start, error)
+
+    def _files_of(self, first: Folder) -> Iterator[ScannedFile]:
+        for folder, files in self._walk(first):
+            prefix = folder.prefix
+            id_prefix = self._id_prefix_of(prefix)
+            for name in files:
+                if self._selection.takes(folder, name):
+                    scanned = self._scanned(prefix + name, id_prefix + escaped(name))
+                    if scanned is not None:
+                        yield scanned
+
+    def _walk(self, first: Folder) -> Iterator[tuple[Folder, list[bytes]]]:
+        """Every folder with the names of the files in it, which are still to be judged."""
         selection = self._selection
         waiting = [first]
         while waiting:
@@ -156,13 +209,8 @@ class Scan:
             except OSError as error:
                 self._report(folder.path, error)
                 continue
-            prefix = folder.prefix
-            id_prefix = self._id_prefix_of(prefix)
-            for name in files:
-                if selection.takes(folder, name):
-                    scanned = self._scanned(prefix + name, id_prefix + escaped(name))
-                    if scanned is not None:
-                        yield scanned
+            selection.pass_over(folder, others)
+            yield folder, files
             children = (selection.child(folder, name) for name in reversed(folders))
             waiting += [child for child in children if child is not None]
 

@@ -1,36 +1,38 @@
 """Watching: turns events of the file system into live work. A hint only: scans make good what events miss."""
 
+import math
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import structlog
-from watchfiles import Change
-from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
 
-from docmill.documents.identity import document_id_of, folder_prefix_of
+from docmill.documents.identity import document_id_of, folder_prefix_of, path_of
 from docmill.documents.selection import RULE_FILES, Refusal, Selection
 from docmill.domain.errors import DocumentSkipped, RootUnavailable
 from docmill.domain.registry import DocumentState, Lane
 from docmill.indexing.batches import in_batches
+from docmill.indexing.held_removals import is_mass_deletion
 from docmill.ports.queue import TaskQueue
 from docmill.ports.state import KnowledgeBaseState
+from docmill_services.producer.folder_events import FOLDER_BY_FOLDER, FolderEvents
 from docmill_services.producer.planning import needs_work
 from docmill_services.producer.scan import Scan, ScannedFile
 
 _log = structlog.get_logger(__name__)
-_STEP_MILLISECONDS = 50
-_GROUP_MILLISECONDS = 400
-_TICK_MILLISECONDS = 500
-_SHORTEST_MILLISECONDS = 1
 _LOOK_AGAIN_SECONDS = 1.0
+#: How far apart full passes are at least that are asked for since the system could not tell what changed.
+_LOST_SECONDS = 10.0
+#: With more of them at once all folders are looked up anew.
+_MOST_FOLDERS = 50
 _PAGE = 500
 #: More at once is a matter for a full pass: it keeps to the window, and so many events may have been more than the system kept.
 _MOST_PATHS = 2000
 _MOST_DOCUMENTS = 1000
+_GIT_INFO = b".git/info"
 _GIT_EXCLUDE = b"/.git/info/exclude"
 
 
@@ -60,6 +62,10 @@ class Watcher:
     force_polling: bool = False
     monotonic: Callable[[], float] = time.monotonic
     _look_again: dict[bytes, float] = field(default_factory=dict, init=False)
+    #: The folders that are watched; the roots alone where the system watches whole trees.
+    _folders: set[bytes] = field(default_factory=set, init=False)
+    _has_lost: bool = field(default=False, init=False)
+    _asked_at: float = field(default=-math.inf, init=False)
 
     def watch(self, stopping: threading.Event, ready: Callable[[], None] = lambda: None) -> None:
         """Watches until ``stopping`` is set, or until a root is another folder than before: then what is watched must be looked up anew.
@@ -74,34 +80,58 @@ class Watcher:
             StoreDown: registry or broker do not answer; the changes of this moment are lost to the watcher.
         """
         identities = self._identities()
-        there = [start for start, identity in identities.items() if identity is not None]
-        folders = sorted(start for start in there if os.path.isdir(start))
-        # A file is watched through its folder, since editors replace files.
-        parents = sorted({os.path.dirname(start) for start in there if start not in folders})
-        if not there:
+        roots = {start for start, identity in identities.items() if identity is not None}
+        if not roots:
             raise RootUnavailable(f"none of the folders of {self.knowledge_base} is there")
-        watchers = [
-            _notify(paths, recursive=recursive, force_polling=self.force_polling)
-            for paths, recursive in ((folders, True), (parents, False))
-            if paths
-        ]
-        try:
+        self._folders = self._all_folders(roots)
+        with FolderEvents(force_polling=self.force_polling) as events:
+            events.follow(self._folders)
             ready()
             renewed = False  # a new folder may have the number of the one that was removed: only the event tells
             while not renewed and not stopping.is_set() and self._identities() == identities:
-                for place, watcher in enumerate(watchers):
-                    changes = watcher.watch(
-                        _GROUP_MILLISECONDS, _STEP_MILLISECONDS, _SHORTEST_MILLISECONDS if place else _TICK_MILLISECONDS, stopping
-                    )
-                    if not isinstance(changes, str):
-                        self.take({os.fsencode(path) for _, path in changes})
-                        renewed |= any(kind == Change.deleted and os.fsencode(path) in folders for kind, path in changes)
-                self._take_again()
-        except WatchfilesRustInternalError as error:
-            raise OSError(f"the watcher failed: {error}") from error
-        finally:
-            for watcher in watchers:
-                watcher.close()
+                changes = events.wait(stopping)
+                due = self._due()
+                if self._has_other_folders(roots, changes.paths | due):
+                    events.follow(self._folders)
+                self.take(changes.paths)
+                self._take_again(due)
+                self._make_good(lost=changes.lost)
+                renewed = any(path in roots and os.path.isdir(path) for path in changes.deleted)
+
+    def _all_folders(self, roots: Collection[bytes]) -> set[bytes]:
+        # A file is watched through its folder, since editors replace files.
+        places = {root if os.path.isdir(root) else os.path.dirname(root) for root in roots}
+        return places | self._folders_in(None) if FOLDER_BY_FOLDER else places
+
+    def _folders_in(self, below: bytes | None) -> set[bytes]:
+        found = set(self.scan().folders(below=below))
+        return found | {info for folder in found if os.path.isdir(info := folder_prefix_of(folder) + _GIT_INFO)}
+
+    def _has_other_folders(self, roots: Collection[bytes], paths: Iterable[bytes]) -> bool:
+        """Whether other folders must be watched since what is at ``paths`` has changed."""
+        if not FOLDER_BY_FOLDER:
+            return False
+        before = self._folders
+        changed = [path for path in paths if path in before or self._is_folder_of_ours(path)]
+        if len(changed) > _MOST_FOLDERS or any(os.path.basename(path) in RULE_FILES for path in paths):
+            self._folders = self._all_folders(roots)
+            return self._folders != before or bool(changed)
+        for path in changed:
+            below = folder_prefix_of(path)
+            kept = {folder for folder in self._folders if folder != path and not folder.startswith(below)}
+            self._folders = kept | self._folders_in(path) | {root for root in roots if root == path and os.path.isdir(path)}
+        return bool(changed)
+
+    def _is_folder_of_ours(self, path: bytes) -> bool:
+        return os.path.isdir(path) and not os.path.islink(path) and not self._is_nobodys(path)
+
+    def _make_good(self, *, lost: bool) -> None:
+        """Asks for a full pass where the system could not tell what changed, but not all the time."""
+        self._has_lost |= lost
+        now = self.monotonic()
+        if self._has_lost and now - self._asked_at >= _LOST_SECONDS:
+            self._has_lost, self._asked_at = False, now
+            self.rescan()
 
     def take(self, paths: Iterable[bytes]) -> None:
         """Plans live work for what changed at ``paths``; many events of one document are one ticket."""
@@ -119,18 +149,33 @@ class Watcher:
             _log.info("many_changes", knowledge_base=self.knowledge_base, paths=len(changed), then="a full pass finds them")
             self.rescan()
             return
-        if wanted:
+        if self._is_mass_deletion(wanted):
+            _log.info("many_removals", knowledge_base=self.knowledge_base, documents=len(wanted), then="a full pass decides")
+            self.rescan()
+        elif wanted:
             messages = self.state.ledger.enqueue(list(wanted), Lane.LIVE)
             self.tasks.send(messages, Lane.LIVE)
 
-    def _take_again(self) -> None:
-        """Looks a second time at folders: what was put into a new one before the system watched it made no event."""
+    def _due(self) -> set[bytes]:
+        """Folders to look at a second time: what was put into a new one before the system watched it made no event."""
         now = self.monotonic()
-        due = [path for path, since in self._look_again.items() if now - since >= _LOOK_AGAIN_SECONDS]
+        return {path for path, since in self._look_again.items() if now - since >= _LOOK_AGAIN_SECONDS}
+
+    def _take_again(self, due: Collection[bytes]) -> None:
         if due:
             self.take(due)
             for path in due:
                 self._look_again.pop(path, None)
+
+    def _is_mass_deletion(self, document_ids: Collection[str]) -> bool:
+        """Whether so much is missing, more than came elsewhere, that somebody may have to say that it was meant."""
+        gone = [one for one in document_ids if not os.path.lexists(path_of(one, self.base_folder))]
+        lost = 2 * len(gone) - len(document_ids)
+        if not is_mass_deletion(0, lost):
+            return False
+        index_set = next(iter(self.index_sets()), None)
+        known = sum(self.state.registry.counts(index_set)[0].values()) if index_set is not None else 0
+        return is_mass_deletion(known, lost)
 
     def _documents_of(self, path: bytes) -> Iterator[str]:
         """The documents that a changed path stands for."""
@@ -223,12 +268,3 @@ def _identity(start: bytes) -> tuple[int, int] | None:
     except OSError:
         return None
     return (status.st_dev, status.st_ino) if os.path.isdir(start) else (0, 0)
-
-
-def _notify(paths: Sequence[bytes], *, recursive: bool, force_polling: bool) -> RustNotify:
-    names = [os.fsdecode(path) for path in paths]
-    try:
-        return RustNotify(names, False, force_polling, 300, recursive, False)
-    except PermissionError:
-        # This leaves out folders that may not be read, but then says nothing of too few watches either.
-        return RustNotify(names, False, force_polling, 300, recursive, True)

@@ -17,6 +17,8 @@ from docmill_services.query.problems import Problem, RefusedRequest, problem_res
 
 MAX_BODY_BYTES: Final = 1024 * 1024
 REQUEST_ID_KEY: Final = "docmill.request_id"
+#: In the scope of what the service asks itself for a request that was counted.
+COUNTED_KEY: Final = "docmill.counted"
 
 _HEADERS: Final = (b"host", b"origin", b"authorization", b"x-request-id", b"content-length")
 _FOR_ALL: Final = " for all knowledge bases"
@@ -61,7 +63,7 @@ class Edge:
 
         started = perf_counter()
         try:
-            refused = await self._refusal(scope["method"], scope["path"], headers)
+            refused = await self._refusal(scope, headers)
             if refused is not None:
                 challenge = {"www-authenticate": "Bearer"} if refused.status == 401 else None
                 await problem_response(refused, request_id, challenge)(scope, receive, send_with_headers)
@@ -82,9 +84,10 @@ class Edge:
         finally:
             self._metrics.count_request(scope["method"], getattr(scope.get("route"), "path", "unknown"), sent_status)
 
-    async def _refusal(self, method: str, path: str, headers: dict[bytes, bytes]) -> Problem | None:
+    async def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> Problem | None:
         caller = await self._guard.caller(headers.get(b"authorization", b""))
-        refused = _caller_refusal(headers) if caller is None else await self._key_refusal(caller, right_for(method, path))
+        CALLER.set(NOBODY if isinstance(caller, Problem) else caller)  # always: this may be a task of a request before it
+        refused = _caller_refusal(headers) if caller is None else await self._key_refusal(caller, scope)
         if refused is not None:
             return refused
         length = headers.get(b"content-length", b"0")
@@ -92,18 +95,17 @@ class Edge:
             return _too_large().problem
         return None
 
-    async def _key_refusal(self, caller: ApiKey | Problem, wanted: Right | None) -> Problem | None:
-        if isinstance(caller, Problem):
-            CALLER.set(NOBODY)
-            return None if wanted is None else caller
-        CALLER.set(caller)
+    async def _key_refusal(self, caller: ApiKey | Problem, scope: Scope) -> Problem | None:
+        wanted = right_for(scope["method"], scope["path"])
         if wanted is None:
             return None
+        if isinstance(caller, Problem):
+            return caller
         if not caller.right.has(wanted) or (wanted is Right.ADMIN and caller.knowledge_bases is not None):
             return request_problem(
                 "request.forbidden", f"this needs a key with the right `{wanted}`{_FOR_ALL if wanted is Right.ADMIN else ''}"
             )
-        return await self._guard.too_many(caller)
+        return None if COUNTED_KEY in scope else await self._guard.too_many(caller)
 
 
 def is_loopback(host: str) -> bool:

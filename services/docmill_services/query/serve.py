@@ -64,6 +64,8 @@ def serve(app: FastAPI, host: str, port: int) -> RunningServer:
     """
     context: Context = app.state.context
     listener = listen(host, port, guarded=is_loopback(host) or context.guard.is_guarded())
+    if not is_loopback(host):
+        context.guard.always_want_a_key()
     config = uvicorn.Config(
         app,
         log_config=None,

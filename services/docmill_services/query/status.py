@@ -7,7 +7,8 @@ from typing import Final, Literal
 from docmill.domain.errors import DocmillError
 from docmill.domain.registry import DocumentState
 from docmill.domain.runs import Run, RunState
-from docmill.indexing.index_sets import BUILDING
+from docmill.indexing.index_sets import BUILDING, WATCHING
+from docmill.indexing.watch_note import trouble_of
 from docmill_services.query.backend import Backend
 from docmill_services.query.problems import without_folders
 from docmill_services.query.responses import IndexSetReply, KnowledgeBaseStateName, StoreReply
@@ -90,3 +91,12 @@ def why_not_ready(backend: Backend) -> str | None:
     except DocmillError as error:
         return None if backend.searcher.can_do_without_registry else without_folders(str(error))
     return None
+
+
+def why_degraded(backend: Backend) -> str | None:
+    """What keeps changes from being noticed at once, while searches are answered; None where nothing does or nobody can tell."""
+    try:
+        trouble = trouble_of(backend.registry.noted(WATCHING))
+    except DocmillError:
+        return None
+    return None if trouble is None else f"degraded: {without_folders(trouble)}"

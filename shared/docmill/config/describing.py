@@ -70,6 +70,8 @@ def _strategy(strategy: StrategySpec, kb: KnowledgeBase, configuration: Configur
             "overlap": strategy.chunking.overlap,
             "code_aware": strategy.chunking.code_aware,
             "respect_word_boundaries": strategy.chunking.respect_word_boundaries,
+            "prepend_headings": strategy.chunking.prepend_headings,
+            "strategy": strategy.chunking.strategy.value,
         },
         max_indexing_concurrency=strategy.max_indexing_concurrency,
     )

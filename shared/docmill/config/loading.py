@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from docmill.config.code_grammars import has_code_grammars
 from docmill.config.knowledge_bases import Surroundings, build_knowledge_base, check_name
 from docmill.config.problems import Problems
 from docmill.config.providers import DEFAULT_EMBEDDING_MODEL, LOCAL, LOCAL_MODELS, PROVIDERS, ModelSpec, Provider
@@ -17,7 +18,7 @@ from docmill.config.schema import SECTIONS
 from docmill.config.wording import meant, not_a
 from docmill.config.yaml_source import YamlSource, YamlValue, read_file, read_yaml
 from docmill.domain.errors import ConfigurationError, ConfigurationNotFound
-from docmill.domain.knowledge_bases import EmbeddingModelSpec, KnowledgeBase, StrategyKind, StrategySpec
+from docmill.domain.knowledge_bases import Chunking, EmbeddingModelSpec, KnowledgeBase, StrategyKind, StrategySpec
 
 CONFIGURATION_FILE: Final = "docmill.yaml"
 DEFAULT_SCAN_INTERVAL_SECONDS: Final = 900.0
@@ -144,6 +145,7 @@ def configuration_for_folder(
     base_folder = folder.resolve()
     provider, _, model = DEFAULT_EMBEDDING_MODEL.partition("/")
     local = LOCAL_MODELS[model]
+    chunking = Chunking(code_aware=has_code_grammars())
     spec = ModelSpec(DEFAULT_EMBEDDING_MODEL, LOCAL, model, PROVIDERS[LOCAL].adapter)
     kb = KnowledgeBase(
         name=name_for_folder(base_folder) if name is None else name,
@@ -156,8 +158,9 @@ def configuration_for_folder(
                 threshold=local.threshold,
                 limit=FOLDER_CANDIDATES,
                 embedding=EmbeddingModelSpec(provider, model, local.dimensions),
+                chunking=chunking,
             ),
-            StrategySpec(name=StrategyKind.BM25.value, kind=StrategyKind.BM25, threshold=0.0, limit=FOLDER_CANDIDATES),
+            StrategySpec(name=StrategyKind.BM25.value, kind=StrategyKind.BM25, threshold=0.0, limit=FOLDER_CANDIDATES, chunking=chunking),
         ),
         scan_interval_seconds=scan_interval_seconds,
     )

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, WithJsonSchema
 
 from docmill.config.quantities import parse_duration, parse_size
-from docmill.domain.knowledge_bases import FusionKind, Similarity, StrategyKind
+from docmill.domain.knowledge_bases import ChunkingStrategy, FusionKind, Similarity, StrategyKind
 
 MIN_CHUNK_SIZE: Final = 16
 MAX_CHUNK_SIZE: Final = 1_000_000
@@ -82,6 +82,10 @@ class RawChunking(RawSection):
     overlap: int | None = _key("Characters that a chunk repeats of the one before; less than `size`.", 75, ge=0, le=MAX_CHUNK_SIZE)
     code_aware: bool | None = _key("Cut source code between functions and classes.", False)
     respect_word_boundaries: bool | None = _key("Never cut inside a word.", True)
+    prepend_headings: bool | None = _key("Overrides the knowledge base's for this strategy.")
+    strategy: Annotated[ChunkingStrategy, Field(strict=False)] | None = _key(
+        "By what documents are cut: `auto` by headings, blocks and syntax; `text` knows none of them.", ChunkingStrategy.AUTO.value
+    )
 
 
 class RawStrategy(RawSection):
@@ -173,7 +177,7 @@ class RawKnowledgeBase(RawSection):
     tool: RawTool | None = _key("How the knowledge base presents itself as a tool.")
     respect_vcs: bool | None = _key("Leave out what `.gitignore` leaves out.", True)
     allow_secrets: bool | None = _key("Index files that look like credentials, too.", False)
-    max_file_size: Bytes | None = _key("Larger text files are skipped.", "20MB")
+    max_file_size: Bytes | None = _key("Larger files of text are skipped; PDF, Office files and the like may be ten times as large.", "20MB")
     prepend_headings: bool | None = _key("Chunks begin with the headings that they stand under.", True)
     indexing_timeout: Seconds | None = _key("The longest time of one indexing run; `0s` is none.", "30m")
     scan_interval: Seconds | None = _key("The time between full scans while watching.", "15m")

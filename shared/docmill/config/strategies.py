@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from docmill.config.code_grammars import WITHOUT_CODE_GRAMMARS, has_code_grammars
 from docmill.config.prefixes import NO_PREFIXES, prefixes_of
 from docmill.config.problems import Problems
 from docmill.config.providers import AUTO, AUTO_MODELS, LOCAL, REMOTE_DIMENSIONS, ModelSpec, chat_spec_of, local_model
@@ -12,7 +13,15 @@ from docmill.config.roots import merge_roots, resolve_roots
 from docmill.config.schema import KEYS_WITHOUT_MEANING, RawChunking, RawStrategy
 from docmill.config.wording import listed
 from docmill.config.yaml_source import YamlPath
-from docmill.domain.knowledge_bases import ChatModelSpec, Chunking, EmbeddingModelSpec, Similarity, StrategyKind, StrategySpec
+from docmill.domain.knowledge_bases import (
+    ChatModelSpec,
+    Chunking,
+    ChunkingStrategy,
+    EmbeddingModelSpec,
+    Similarity,
+    StrategyKind,
+    StrategySpec,
+)
 from docmill.domain.semantic_prompt import PLACEHOLDERS, placeholders_in
 
 DEFAULT_EMBEDDING_THRESHOLD: Final = 0.5
@@ -106,12 +115,15 @@ class _Builder:
         overlap = min(DEFAULT_CHUNK_OVERLAP, size // 2) if raw.overlap is None else raw.overlap
         if overlap >= size and not self.problems.is_wrong((*path, "size")):
             self.problems.error((*path, "overlap"), f"must be less than the chunk size of {size}, not `{overlap}`")
+        if raw.code_aware and not has_code_grammars():
+            self.problems.warn((*path, "code_aware"), WITHOUT_CODE_GRAMMARS)
         return Chunking(
             size=size,
             overlap=overlap,
-            code_aware=bool(raw.code_aware),
+            code_aware=bool(raw.code_aware) and has_code_grammars(),
             respect_word_boundaries=raw.respect_word_boundaries is not False,
-            prepend_headings=self.prepend_headings,
+            prepend_headings=self.prepend_headings if raw.prepend_headings is None else raw.prepend_headings,
+            strategy=raw.strategy or ChunkingStrategy.AUTO,
         )
 
     def _threshold(self, raw: RawStrategy, kind: StrategyKind, embedding: EmbeddingModelSpec | None, path: YamlPath) -> float:

@@ -13,7 +13,7 @@ from typing import Final
 from docmill.domain.semantic_prompt import SemanticPrompt
 
 #: Raised whenever loaders, chunkers or the stored form change what is stored for the same file.
-STORED_FORM_VERSION: Final = 1
+STORED_FORM_VERSION: Final = 2
 
 
 class StrategyKind(StrEnum):
@@ -40,15 +40,32 @@ class FusionKind(StrEnum):
     MAX = "max"
 
 
+class ChunkingStrategy(StrEnum):
+    """By what documents are cut."""
+
+    AUTO = "auto"
+    TEXT = "text"
+
+
 @dataclass(frozen=True, slots=True)
 class Chunking:
-    """How a strategy cuts documents; sizes are in characters."""
+    """How a strategy cuts documents; sizes are in characters.
+
+    Attributes:
+        size: the most of a chunk.
+        overlap: the most that a chunk repeats of the one before it.
+        code_aware: source code is cut by its syntax, and nothing of it is repeated.
+        respect_word_boundaries: no word is parted that fits into a chunk.
+        prepend_headings: what is searched begins with the headings above it.
+        strategy: ``text`` knows no headings, no blocks and no syntax.
+    """
 
     size: int = 1500
     overlap: int = 75
     code_aware: bool = False
     respect_word_boundaries: bool = True
     prepend_headings: bool = True
+    strategy: ChunkingStrategy = ChunkingStrategy.AUTO
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +281,7 @@ class KnowledgeBase:
         roots: files, folders and globs, absolute; a leading ``!`` excludes.
         indexing_timeout_seconds: bound of one run; None is unbounded.
         scan_interval_seconds: between full scans while watching.
-        max_file_size_bytes: larger text files are skipped.
+        max_file_size_bytes: larger files of text are skipped; containers may be ten times as large.
     """
 
     name: str

@@ -39,12 +39,14 @@ class Version:
         generation: its number.
         commit: the knowledge base's commit number at which it became live.
         chunks: how many chunks it has, by strategy name; empty for an empty, skipped or gone document.
+        committed_at: when it became live, in seconds since 1970; None where the registry was rebuilt since. For people alone.
     """
 
     generation: int
     commit: int
     fingerprint: str
     chunks: Mapping[str, int] = field(default_factory=dict)
+    committed_at: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,10 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
+
+#: The counter of documents that are missing and kept, since so many are missing at once.
+REMOVALS_HELD: Final = "removals_held"
 
 
 class RunState(StrEnum):
@@ -31,7 +35,7 @@ class Run:
     Attributes:
         id: told from those of all other knowledge bases: a provider's gate knows the runs of several.
         counters: found (how many files the scan will see, where it had to wait), seen, unchanged, planned, indexed, empty, removed,
-            chunks, embedded, reused, tokens, and by reason ``skipped.<reason>`` and ``failed.<reason>``; absent ones are 0.
+            removals_held, chunks, embedded, reused, tokens, and by reason ``skipped.<reason>`` and ``failed.<reason>``; absent ones are 0.
         started_at: seconds since 1970, by Redis's clock.
         pending: tickets of the run that have not ended.
         retry_at: until when it leaves a provider alone, in seconds since 1970, while it is BACKING_OFF.

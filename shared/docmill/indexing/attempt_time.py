@@ -1,7 +1,7 @@
 """Attempt time: until when one attempt may work on its document, and how it waits for others meanwhile."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -58,12 +58,21 @@ class AttemptTime:
     @contextmanager
     def waiting(self, characters: int = 0) -> Iterator[None]:
         """Lets other documents work meanwhile, of which this one holds so many characters; its deadline stands still."""
-        began = self._clock.monotonic()
+        go_on = self.stand_still()
         try:
             with self._turns.left(characters):
                 yield
         finally:
+            go_on()
+
+    def stand_still(self) -> Callable[[], None]:
+        """Stops the time until what is returned is called."""
+        began = self._clock.monotonic()
+
+        def go_on() -> None:
             self._ends_at += self._clock.monotonic() - began
+
+        return go_on
 
     def wait_for_claims(self, tries: int) -> None:
         """Until it is worth while to look for the ``tries``-th time what others have stored; raises as ``require_lease``."""

@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
@@ -10,6 +11,7 @@ from docmill.config.providers import Adapter, adapter_for
 from docmill.domain.chunks import Vector
 from docmill.domain.errors import CallCancelled, TextRefused
 from docmill.domain.knowledge_bases import EmbeddingModelSpec
+from docmill.indexing.batch_calls import Call
 from docmill.indexing.batching import MOST_SENDERS, Batcher
 from docmill.indexing.kept_vectors import KeptVectors, leave_on, taken_from
 from docmill.ports.ledger import RunLedger
@@ -21,8 +23,67 @@ def is_remote(spec: EmbeddingModelSpec) -> bool:
     return adapter_for(spec) is not Adapter.LOCAL
 
 
+#: So many requests are prepared beside those that may be on their way, each of which is followed at once by one of them.
+_SENDERS_IN_WAITING: Final = 2
 #: How long a batcher is kept after a caller has come: one that was just given a batcher may not wait at it yet.
 _KEPT_SECONDS: Final = 60.0
+
+
+class Asked:
+    """The vectors of the texts of one document, of which some are there and a batcher gets the others."""
+
+    def __init__(
+        self,
+        kept: KeptVectors,
+        shelf: RunLedger | None,
+        spec: EmbeddingModelSpec,
+        texts: Sequence[str],
+        found: dict[str, Vector],
+        missing: Sequence[int],
+    ) -> None:
+        """Use ``Batchers.ask``."""
+        self.call: Call | None = None
+        self._kept = kept
+        self._shelf = shelf
+        self._spec = spec
+        self._texts = texts
+        self._found = found
+        self._missing = missing
+
+    def vectors(self) -> list[Vector]:
+        """Once it is done: the vectors; raises as ``Batcher.embed``."""
+        return self._all_with(lambda call: call.vectors())
+
+    def wait(self, check: Callable[[], None]) -> list[Vector]:
+        """See ``Call``."""
+        return self._all_with(lambda call: call.wait(check))
+
+    def leave(self) -> None:
+        """Nobody waits any more; what has come is left for another attempt."""
+        if self.call is not None:
+            self.call.leave()
+        self._leave_what_came()
+
+    @contextmanager
+    def leaving_what_came(self) -> Iterator[None]:
+        """What an error inside makes useless to this attempt is left for another one."""
+        try:
+            yield
+        except BaseException as error:
+            self._leave_what_came()
+            if isinstance(error, TextRefused):
+                raise TextRefused(str(error), self._missing[error.place]) from error
+            raise
+
+    def _leave_what_came(self) -> None:
+        leave_on(self._shelf, self._spec, self._found | self._kept.of(self._spec, self._texts))
+
+    def _all_with(self, made_by: Callable[[Call], list[Vector]]) -> list[Vector]:
+        if self.call is not None:
+            with self.leaving_what_came():
+                made = made_by(self.call)
+            self._found.update(zip((self._texts[place] for place in self._missing), made, strict=True))
+        return [self._found[text] for text in self._texts]
 
 
 class Batchers:
@@ -52,18 +113,27 @@ class Batchers:
         Args:
             shelf: where an attempt in another process finds what this one cannot use; None is for a process that has no others.
         """
-        kept = taken_from(shelf, spec, texts) | self._kept.of(spec, texts)
+        return self.ask(model, spec, caller, texts, shelf).wait(check)
+
+    def ask(
+        self,
+        model: EmbeddingModel,
+        spec: EmbeddingModelSpec,
+        caller: Caller,
+        texts: Sequence[str],
+        shelf: RunLedger | None = None,
+        when_done: Callable[[], None] | None = None,
+    ) -> "Asked":
+        """``embed`` for one who does not wait, or waits by what is returned; ``when_done`` as in ``Batcher.ask``."""
+        kept = self._kept.of(spec, texts)
         missing = [place for place, text in enumerate(texts) if text not in kept]
+        asked = Asked(self._kept, shelf, spec, texts, kept, missing)
         if missing:
-            try:
-                made = self._batcher(model, spec, caller).embed([texts[place] for place in missing], check)
-            except BaseException as error:
-                leave_on(shelf, spec, kept | self._kept.of(spec, texts))
-                if isinstance(error, TextRefused):
-                    raise TextRefused(str(error), missing[error.place]) from error
-                raise
-            kept.update(zip((texts[place] for place in missing), made, strict=True))
-        return [kept[text] for text in texts]
+            with asked.leaving_what_came():
+                asked.call = self._batcher(model, spec, caller, shelf).ask([texts[place] for place in missing], when_done)
+        elif when_done is not None:
+            when_done()
+        return asked
 
     def stop(self) -> None:
         """Ends all waiting, now and later."""
@@ -78,7 +148,7 @@ class Batchers:
         ended = [batcher.join(max(0.0, ends_at - time.monotonic())) for batcher, _ in self._batchers.values()]
         return all(ended)
 
-    def _batcher(self, model: EmbeddingModel, spec: EmbeddingModelSpec, caller: Caller) -> Batcher:
+    def _batcher(self, model: EmbeddingModel, spec: EmbeddingModelSpec, caller: Caller, shelf: RunLedger | None) -> Batcher:
         with self._lock:
             if self._stopped:
                 raise CallCancelled(f"{spec.name} was not called: docmill is stopping")
@@ -86,9 +156,13 @@ class Batchers:
             known = self._batchers.get((spec, caller))
             if known is None:
                 self._forget_unused(now)
-                senders = spec.max_concurrency or MOST_SENDERS
+                senders = MOST_SENDERS if spec.max_concurrency is None else spec.max_concurrency + _SENDERS_IN_WAITING
                 batcher = Batcher(
-                    model.on_behalf_of(caller), most_texts=spec.batch_size, most_senders=senders, keep=partial(self._kept.keep, spec)
+                    model.on_behalf_of(caller),
+                    most_texts=spec.batch_size,
+                    most_senders=senders,
+                    keep=partial(self._kept.keep, spec),
+                    take_kept=partial(taken_from, shelf, spec),
                 )
             else:
                 batcher, _ = known

@@ -1,14 +1,14 @@
 """Batching: fills a provider's requests with the texts of many documents, each of which waits in a thread of its own."""
 
-import copy
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import Final
 
 from docmill.domain.chunks import Vector
 from docmill.domain.errors import CallCancelled, ProviderError, ProviderPermanent, TextRefused
+from docmill.indexing.batch_calls import Call, Text
 from docmill.indexing.request_pace import RequestPace
 from docmill.ports.models import EmbeddingModel
 
@@ -17,33 +17,7 @@ LINGER_SECONDS: Final = 0.005
 #: Requests that are prepared at once where no number is configured; how many of them are on their way is the gate's matter.
 MOST_SENDERS: Final = 32
 _MOST_CHARACTERS: Final = 400_000
-_LOOK_SECONDS: Final = 0.25
-_ARRIVAL_LOOK_SECONDS: Final = 0.05
 _IDLE_SECONDS: Final = 5.0
-
-
-class _Call:
-    """One caller that waits: how many of its texts have no vector yet, and what has gone wrong with one of them."""
-
-    __slots__ = ("done", "error", "failed", "left")
-
-    def __init__(self, left: int) -> None:
-        self.left = left
-        self.done = threading.Event()
-        self.error: Exception | None = None
-        self.failed: str | None = None
-
-
-class _Text:
-    """One text that somebody waits for."""
-
-    __slots__ = ("calls", "since", "text", "vector")
-
-    def __init__(self, text: str, since: float) -> None:
-        self.text = text
-        self.since = since
-        self.calls: list[_Call] = []
-        self.vector: Vector = ()
 
 
 class Batcher:
@@ -62,6 +36,7 @@ class Batcher:
         most_characters: int = _MOST_CHARACTERS,
         linger_seconds: float = LINGER_SECONDS,
         keep: Callable[[str, Vector], None] = lambda text, vector: None,
+        take_kept: Callable[[Sequence[str]], Mapping[str, Vector]] = lambda texts: {},
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """No thread runs before the first text comes, and none stays long after the last one.
@@ -73,6 +48,7 @@ class Batcher:
             most_characters: in one call of it, unless one text has more.
             linger_seconds: how long the first text waits for company while nothing is on its way.
             keep: is given each text with its vector as soon as that is there, whether or not anybody waits for it still.
+            take_kept: the vectors that are kept elsewhere of the texts of a request; those are not asked for.
             monotonic: the time in seconds.
         """
         self._model = model
@@ -81,11 +57,12 @@ class Batcher:
         self._most_characters = most_characters
         self._pace = RequestPace(linger_seconds)
         self._keep = keep
+        self._take_kept = take_kept
         self._monotonic = monotonic
         self._changed = threading.Condition()
-        self._waiting: dict[str, _Text] = {}
+        self._waiting: dict[str, Text] = {}
         self._characters = 0
-        self._sent: dict[str, _Text] = {}
+        self._sent: dict[str, Text] = {}
         self._senders: set[threading.Thread] = set()
         self._idle = 0
         self._numbers = count(1)
@@ -105,47 +82,60 @@ class Batcher:
 
         Args:
             texts: of one document.
-            check: called several times a second; what it raises ends the waiting, of this caller alone.
+            check: called once a second; what it raises ends the waiting, of this caller alone.
 
         Raises:
             TextRefused: the model does not take one of ``texts``.
             CallCancelled: ``stop`` was called.
             ProviderError: what a request came to that had one of ``texts``.
         """
-        wanted = list(dict.fromkeys(texts))
-        call = _Call(len(wanted))
-        if not wanted:
-            return []
-        asked: list[_Text] = []
+        return self.ask(texts).wait(check) if texts else []
+
+    def ask(self, texts: Sequence[str], when_done: Callable[[], None] | None = None) -> Call:
+        """``embed`` for one who does not wait, or waits by what is returned.
+
+        Args:
+            texts: of one document; at least one.
+            when_done: called once, by any thread, with a lock of the batcher held: it only tells somebody.
+
+        Raises:
+            CallCancelled: ``stop`` was called.
+        """
+        call = Call(self.leave, texts, when_done)
         try:
             with self._changed:
                 if self._stopped:
                     raise CallCancelled(f"{self._model.name} was not called: docmill is stopping")
                 is_first = not self._waiting
-                asked += [self._ask(text, call) for text in wanted]
+                for text in dict.fromkeys(texts):
+                    self._ask(text, call)
+                call.left = len(call.asked)
                 if is_first or not self._senders or self._is_full():  # otherwise a sender lingers already, or all are busy
                     self._wake_or_add_sender()
-            while not call.done.wait(_LOOK_SECONDS):
-                check()
-            if call.error is not None:
-                self._wait_for_sent(call, asked, check)
-                raise self._error_of(call, texts) from call.error
-            vectors = {text.text: text.vector for text in asked}
-            return [vectors[text] for text in texts]
-        finally:
-            if call.left:
-                self._leave(call, asked)
+        except BaseException:
+            self.leave(call)
+            raise
+        return call
+
+    def leave(self, call: Call) -> None:
+        """See ``Call.leave``."""
+        with self._changed:
+            for text in call.asked:
+                if call in text.calls:
+                    self._withdraw(call, text)
 
     def stop(self) -> None:
         """Ends all waiting with ``CallCancelled``, now and later; the threads end with the call of the model in which they are."""
         with self._changed:
             self._stopped = True
             error = CallCancelled(f"{self._model.name} was left: docmill is stopping")
-            for text in [*self._waiting.values(), *self._sent.values()]:
-                _fail(text, error)
+            calls = {id(call): call for text in [*self._waiting.values(), *self._sent.values()] for call in text.calls}
             self._waiting.clear()
             self._sent.clear()
             self._changed.notify_all()
+            for call in calls.values():
+                call.error = error
+                call.note(call.left)
 
     def join(self, timeout_seconds: float) -> bool:
         """After ``stop``: whether every thread has ended, within ``timeout_seconds``."""
@@ -158,35 +148,22 @@ class Batcher:
 
     # Callers ----------------------------------------------------------------------------------------------------------------------------
 
-    def _ask(self, text: str, call: _Call) -> _Text:
+    def _ask(self, text: str, call: Call) -> None:
         known = self._sent.get(text) or self._waiting.get(text)
         if known is None:
-            known = self._waiting[text] = _Text(text, self._monotonic())
+            known = self._waiting[text] = Text(text, self._monotonic())
             self._characters += len(text)
         known.calls.append(call)
-        return known
+        call.asked.append(known)
 
-    def _leave(self, call: _Call, asked: Sequence[_Text]) -> None:
-        with self._changed:
-            for text in asked:
-                if call in text.calls:
-                    text.calls.remove(call)
-                if not text.calls and self._waiting.get(text.text) is text:
-                    del self._waiting[text.text]
-                    self._characters -= len(text.text)
+    def _withdraw(self, call: Call, text: Text) -> None:
+        text.calls.remove(call)
+        if not text.calls and self._waits(text):
+            del self._waiting[text.text]
+            self._characters -= len(text.text)
 
-    def _wait_for_sent(self, call: _Call, asked: Sequence[_Text], check: Callable[[], None]) -> None:
-        self._leave(call, asked)
-        while any(self._sent.get(text.text) is text for text in asked):
-            time.sleep(_ARRIVAL_LOOK_SECONDS)  # not at the condition: what wakes one idle sender could wake this caller instead
-            check()
-
-    def _error_of(self, call: _Call, texts: Sequence[str]) -> Exception:
-        """An error of its own for each caller: several threads raise it."""
-        if isinstance(call.error, TextRefused) and call.failed is not None:
-            return TextRefused(str(call.error), texts.index(call.failed))
-        assert call.error is not None
-        return copy.copy(call.error)
+    def _waits(self, text: Text) -> bool:
+        return self._waiting.get(text.text) is text
 
     def _wake_or_add_sender(self) -> None:
         if self._idle:
@@ -217,7 +194,7 @@ class Batcher:
             with self._changed:
                 self._pace.note(took, is_full=len(batch) == self._most_texts)
 
-    def _take(self) -> list[_Text] | None:
+    def _take(self) -> list[Text] | None:
         """The texts of the next request, when it is time for it; None when this thread is not needed any more."""
         with self._changed:
             self._idle += 1
@@ -244,8 +221,8 @@ class Batcher:
         first = next(iter(self._waiting.values()))
         return first.since + self._pace.linger_seconds(len(self._senders) - self._idle) - self._monotonic()
 
-    def _first_texts(self) -> list[_Text]:
-        batch: list[_Text] = []
+    def _first_texts(self) -> list[Text]:
+        batch: list[Text] = []
         characters = 0
         for text in self._waiting.values():
             characters += len(text.text)
@@ -258,19 +235,29 @@ class Batcher:
             self._sent[text.text] = text
         return batch
 
-    def _send(self, batch: list[_Text]) -> None:
+    def _send(self, batch: list[Text]) -> None:
         """Gets the vectors of a request's texts; one that is refused fails alone, and the others are asked for without it."""
         left = batch
+        is_new = True
         while left:
             try:
-                left = self._send_once(left)
+                left = self._without_kept(left) if is_new else self._send_once(left)
+                is_new = False
             except Exception as error:  # noqa: BLE001  # each document ends with it in its own thread
                 made = error.made if isinstance(error, ProviderError) else ()
                 self._deliver(left[: len(made)], made)
                 self._refuse(left[len(made) :], error)
                 left = []
 
-    def _send_once(self, texts: list[_Text]) -> list[_Text]:
+    def _without_kept(self, texts: list[Text]) -> list[Text]:
+        kept = self._take_kept([text.text for text in texts])
+        if not kept:
+            return texts
+        found = [text for text in texts if text.text in kept]
+        self._deliver(found, [kept[text.text] for text in found])
+        return [text for text in texts if text.text not in kept]
+
+    def _send_once(self, texts: list[Text]) -> list[Text]:
         """One call of the model; returns the texts that it did not come to, since it refused another one."""
         try:
             vectors = self._model.embed_passages([text.text for text in texts])
@@ -284,7 +271,7 @@ class Batcher:
         self._deliver(texts, vectors)
         return []
 
-    def _deliver(self, texts: Sequence[_Text], vectors: Sequence[Vector]) -> None:
+    def _deliver(self, texts: Sequence[Text], vectors: Sequence[Vector]) -> None:
         for text, vector in zip(texts, vectors, strict=True):
             self._keep(text.text, vector)
         with self._changed:
@@ -293,26 +280,26 @@ class Batcher:
                     continue
                 text.vector = vector
                 for call in text.calls:
-                    call.left -= 1
-                    if not call.left:
-                        call.done.set()
+                    call.note(1)
 
-    def _refuse(self, texts: Sequence[_Text], error: Exception) -> None:
+    def _refuse(self, texts: Sequence[Text], error: Exception) -> None:
         with self._changed:
             for text in texts:
                 if self._has_arrived(text):
-                    _fail(text, error)
+                    self._fail(text, error)
 
-    def _has_arrived(self, text: _Text) -> bool:
+    def _has_arrived(self, text: Text) -> bool:
         """Takes ``text`` from what is on its way; False where it is there no more: all waiting was ended, or it has arrived before."""
         if self._sent.get(text.text) is not text:
             return False
         del self._sent[text.text]
         return True
 
-
-def _fail(text: _Text, error: Exception) -> None:
-    for call in text.calls:
-        if call.error is None:
-            call.error, call.failed = error, text.text
-            call.done.set()
+    def _fail(self, text: Text, error: Exception) -> None:
+        for call in text.calls:
+            if call.error is None:
+                call.error, call.failed = error, text.text
+            unsent = [other for other in call.asked if self._waits(other) and call in other.calls]
+            for other in unsent:
+                self._withdraw(call, other)
+            call.note(1 + len(unsent))

@@ -9,12 +9,12 @@ from docmill.domain.documents import LoadedDocument
 from docmill.domain.knowledge_bases import StrategyKind, StrategySpec
 from docmill.domain.registry import Attempt
 from docmill.indexing.attempt_time import AttemptTime
-from docmill.indexing.batchers import Batchers, is_remote
+from docmill.indexing.batchers import Asked, Batchers, is_remote
 from docmill.indexing.committing import Write
 from docmill.indexing.embedding import TEXTS_A_CALL, Embedded, embed_here, embed_records
 from docmill.indexing.handling import Handling
 from docmill.indexing.kept_vectors import PaidVectors, leave_all_on
-from docmill.indexing.paid_vectors import Need, embed_paid
+from docmill.indexing.paid_vectors import Need, Payment, claim_texts
 from docmill.indexing.preparing import records_by_strategy
 from docmill.indexing.summarising import Summaries, stored_summaries
 from docmill.indexing.targets import Target
@@ -39,6 +39,11 @@ class Cut:
     needs: dict[int, Need] = field(default_factory=dict)
     paid: list[PaidVectors] = field(default_factory=list)
     counters: dict[str, int] = field(default_factory=lambda: {"chunks": 0, "embedded": 0, "reused": 0})
+
+    @property
+    def waiting_characters(self) -> int:
+        """How much text is held while providers are waited for."""
+        return sum(len(record.text) for need in self.needs.values() for record in need.records)
 
     def take(self, place: int, embedded: Embedded) -> None:
         """Puts records with their vectors in the place of those that had none, and counts them."""
@@ -87,31 +92,46 @@ class Cutter:
                     cut.take(place, self._embed(target, strategy, records, handling))
         return cut
 
-    def add_paid_vectors(self, cut: Cut) -> None:
-        """Gives ``cut`` the vectors that providers make; raises as ``embed_paid``."""
-        batchers = self.batchers
-        if not cut.needs or batchers is None:
-            return
+    def claim(self, cut: Cut) -> Payment | None:
+        """What is to be paid for ``cut``, claimed for its attempt; None where providers are asked for nothing."""
+        if not cut.needs or self.batchers is None:
+            return None
         self.time.check()
-        characters = sum(len(record.text) for need in cut.needs.values() for record in need.records)
+        claim = partial(self.ledger.claim, self.attempt)
+        return claim_texts(list(cut.needs.values()), claim=claim, wait=self.time.wait_for_claims)
+
+    def ask(self, payment: Payment, when_done: Callable[[], None]) -> Asked | None:
+        """Asks for all that is to be paid, where one request after the other brings it; ``when_done`` as in ``Batcher.ask``."""
+        wanted = payment.only_texts()
+        if wanted is None or self.batchers is None or not is_remote(wanted[0].spec):
+            return None
+        need, texts = wanted
+        return self.batchers.ask(need.model, need.spec, self._caller, texts, self.ledger, when_done)
+
+    def pay(self, cut: Cut, payment: Payment, asked: Asked | None = None) -> None:
+        """Gives ``cut`` the vectors that providers make; raises as ``Payment.embedded``. ``asked`` is done; None asks here, and waits."""
 
         def embed(need: Need, texts: Sequence[str]) -> list[Vector]:
             if not is_remote(need.spec):
                 return embed_here(need.model, texts, between=self.time.check)
-            with self.time.waiting(characters):
-                vectors = batchers.embed(need.model, need.spec, self._caller, texts, self.time.require_lease, self.ledger)
+            vectors = self._waited_for(cut, need, texts) if asked is None else asked.vectors()
             cut.paid.append(PaidVectors(need.spec, dict(zip(texts, vectors, strict=True))))
             return vectors
 
-        claim = partial(self.ledger.claim, self.attempt)
         try:
-            done = embed_paid(list(cut.needs.values()), claim=claim, wait=self.time.wait_for_claims, embed=embed)
+            done = payment.embedded(embed)
+            self.time.check()
         except BaseException:
             leave_all_on(self.ledger, cut.paid)  # by one model all were made, by another one they were not
             raise
         for place, embedded in zip(cut.needs, done, strict=True):
             cut.take(place, embedded)
-        self.time.check()
+
+    def _waited_for(self, cut: Cut, need: Need, texts: Sequence[str]) -> list[Vector]:
+        if self.batchers is None:
+            raise ValueError("there is nothing to ask providers by")
+        with self.time.waiting(cut.waiting_characters):
+            return self.batchers.embed(need.model, need.spec, self._caller, texts, self.time.require_lease, self.ledger)
 
     def _is_paid(self, strategy: StrategySpec) -> bool:
         """Whether a provider makes the vectors, or the summaries of a document that need not be alone."""

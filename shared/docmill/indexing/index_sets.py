@@ -8,14 +8,15 @@ registry, once in ``FOLLOW_SECONDS``; a change that one of them still wrote to t
 """
 
 import hashlib
+import json
 import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import structlog
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from docmill.domain.errors import NotAvailable, StoreDown
 from docmill.domain.knowledge_bases import ChatModelSpec, EmbeddingModelSpec, KnowledgeBase, StrategySpec
@@ -102,12 +103,17 @@ class IndexSets:
         """
         registry = self._state.registry
         self._decides = True
+        served = registry.position().index_set
+        old = self._known_target(served) if served not in (None, self._current.index_set) else None
+        if old is not None and self._is_of_other_secrets(old):
+            self._current.drop_indexes()
+            registry.forget_index_set(self._current.index_set)
         self._current.create_indexes()
+        if self._noted_selection(self._current.index_set) not in (None, self._knowledge_base.selection_hash):
+            self._look_again_at_what_was_skipped()
         earlier_sets = [one for one in (registry.noted(OPENED) or "").split() if one != self._current.index_set]
         registry.note(OPENED, " ".join([*earlier_sets[1 - _REMEMBERED_SETS :], self._current.index_set]))
         registry.note(_specification_key(self._current.index_set), _text_of(self._current))
-        served = registry.position().index_set
-        old = self._known_target(served) if served not in (None, self._current.index_set) else None
         if old is None:
             registry.serve(self._current.index_set)
             registry.note(BUILDING, None)
@@ -136,6 +142,20 @@ class IndexSets:
             return self._make_again_what_is_lacking()
         self.open()
         return True
+
+    def _is_of_other_secrets(self, served: Target) -> bool:
+        """Whether the configured set, if it is left over, went along with one in which secrets are allowed as they are not in it."""
+        is_new = self._state.registry.noted(BUILDING) != self._current.index_set
+        return is_new and served.knowledge_base.allow_secrets != self._knowledge_base.allow_secrets
+
+    def _look_again_at_what_was_skipped(self) -> None:
+        """What kept files out of the index, such as their size, may be allowed by now, though they are the same."""
+        registry, index_set, after = self._state.registry, self._current.index_set, ""
+        while skipped := registry.page(index_set, after=after, limit=_ENTRIES, state=DocumentState.SKIPPED):
+            for document_id, entry in skipped:
+                if entry.live is not None:
+                    registry.mark(index_set, document_id, entry.live.generation)
+            after = skipped[-1][0]
 
     def _make_again_what_is_lacking(self) -> bool:
         """Somebody may remove one index from a store that stays: a comparison then plans what had its chunks there."""
@@ -312,10 +332,18 @@ def noted_specification(registry: Registry, index_set: str) -> KnowledgeBase | N
     if text is None:
         return None
     try:
-        return _SPECIFICATION.validate_json(text)
-    except ValidationError as error:
+        return _SPECIFICATION.validate_json(json.dumps(_as_now(json.loads(text))))
+    except ValueError as error:
         _log.warning("index_set_cannot_be_served", index_set=index_set, reason=str(error))
         return None
+
+
+def _as_now(noted: dict[str, Any]) -> dict[str, Any]:
+    """What an earlier version noted, in today's form: reranking was one stage, or none."""
+    results = noted.get("results")
+    if isinstance(results, dict) and not isinstance(earlier := results.get("reranking"), list):
+        results["reranking"] = [] if earlier is None else [earlier]
+    return noted
 
 
 def note_targets(registry: Registry, targets: Sequence[Target]) -> None:

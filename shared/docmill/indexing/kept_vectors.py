@@ -6,6 +6,7 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import structlog
@@ -88,5 +89,13 @@ def _size(vector: "array[float]") -> int:
 
 
 def _key(spec: EmbeddingModelSpec, text: str) -> bytes:
-    identity = (spec.name, spec.base_url, spec.dimensions, spec.passage_prefix, text)
-    return hashlib.blake2b(repr(identity).encode(errors="surrogatepass"), digest_size=16).digest()
+    key = _hash_of(spec).copy()
+    key.update(text.encode(errors="surrogatepass"))
+    return key.digest()
+
+
+@lru_cache(maxsize=64)
+def _hash_of(spec: EmbeddingModelSpec) -> "hashlib.blake2b":
+    """Of everything but the text; never to be changed."""
+    identity = (spec.name, spec.base_url, spec.dimensions, spec.passage_prefix)
+    return hashlib.blake2b(f"{identity!r}\n".encode(errors="surrogatepass"), digest_size=16)

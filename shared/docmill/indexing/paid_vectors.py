@@ -53,26 +53,54 @@ class _Shape:
         return [hashlib.blake2b(f"{self.key}\n{text_hash}".encode(), digest_size=12).hexdigest() for text_hash in self.missing]
 
 
-def embed_paid(
-    needs: Sequence[Need],
-    *,
-    claim: Callable[[Sequence[str]], bool],
-    wait: Callable[[int], None],
-    embed: Callable[[Need, Sequence[str]], list[Vector]],
-) -> list[Embedded]:
-    """Gives the records of each need their vectors, in the order of ``needs``.
+class Payment:
+    """The texts of one document that no index has a vector of, claimed for its attempt: nobody else pays for them meanwhile."""
 
-    What no index has is claimed first, all of the document's texts together, so that no two documents wait for each other.
+    def __init__(self, needs: Sequence[Need], shapes: Sequence[_Shape]) -> None:
+        """Use ``claim_texts``."""
+        self._needs = needs
+        self._shapes = shapes
+
+    def only_texts(self) -> tuple[Need, list[str]] | None:
+        """The texts, and a need of their vectors, where one model is asked for all of them as they are; otherwise None."""
+        missing = [shape for shape in self._shapes if shape.missing]
+        if len(missing) != 1:
+            return None
+        need = self._needs[missing[0].needs[0]]
+        return None if need.summaries is not None else (need, [record.indexed_text for record in missing[0].missing.values()])
+
+    def embedded(self, embed: Callable[[Need, Sequence[str]], list[Vector]]) -> list[Embedded]:
+        """The records of each need with their vectors, in the order of the needs.
+
+        Args:
+            embed: the vectors of texts by a need's model.
+
+        Raises:
+            TextRefused: the model does not take the text of a chunk; the message says which lines it has.
+            ProviderError: a model failed.
+        """
+        done: dict[int, Embedded] = {}
+        for shape in self._shapes:
+            first = self._needs[shape.needs[0]]
+            shape.found.update(make_vectors(shape.missing, first.summaries, partial(embed, first)))
+            unpaid = set(shape.missing)
+            for place in shape.needs:
+                records = [replace(record, vector=shape.found[record.text_hash]) for record in self._needs[place].records]
+                if first.summaries is not None:
+                    records = first.summaries.on(records)
+                paid = unpaid & {record.text_hash for record in records}
+                unpaid -= paid
+                done[place] = Embedded(records, len(paid), sum(record.text_hash not in paid for record in records))
+        return [done[place] for place in range(len(self._needs))]
+
+
+def claim_texts(needs: Sequence[Need], *, claim: Callable[[Sequence[str]], bool], wait: Callable[[int], None]) -> Payment:
+    """Looks up what the indexes have for ``needs``, and claims the rest, all together, so that no two documents wait for each other.
 
     Args:
         needs: of one document.
         claim: ``RunLedger.claim`` for its attempt.
         wait: called with 1, 2, 3 ... while another attempt has claimed one of the texts; may raise to end the work.
-        embed: the vectors of texts by a need's model.
-
-    Raises:
-        TextRefused: the model does not take the text of a chunk; the message says which lines it has.
-        ProviderError: a model failed.
     """
     shapes = _shapes_of(needs)
     tries = 0
@@ -88,19 +116,7 @@ def embed_paid(
             break
         tries += 1
         wait(tries)
-    embedded: dict[int, Embedded] = {}
-    for shape in shapes:
-        first = needs[shape.needs[0]]
-        shape.found.update(make_vectors(shape.missing, first.summaries, partial(embed, first)))
-        unpaid = set(shape.missing)
-        for place in shape.needs:
-            records = [replace(record, vector=shape.found[record.text_hash]) for record in needs[place].records]
-            if first.summaries is not None:
-                records = first.summaries.on(records)
-            paid = unpaid & {record.text_hash for record in records}
-            unpaid -= paid
-            embedded[place] = Embedded(records, len(paid), sum(record.text_hash not in paid for record in records))
-    return [embedded[place] for place in range(len(needs))]
+    return Payment(needs, shapes)
 
 
 def _shapes_of(needs: Sequence[Need]) -> list[_Shape]:

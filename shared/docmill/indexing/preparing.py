@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from docmill.domain.chunks import Chunk, ChunkRecord, text_hash_of
+from docmill.domain.chunks import SYMBOLS, Chunk, ChunkRecord, text_hash_of
 from docmill.domain.documents import LoadedDocument
 from docmill.domain.knowledge_bases import Chunking, StrategySpec
 from docmill.indexing.summarising import with_summary_keys
@@ -47,7 +47,7 @@ def _records(document_id: str, generation: int, fingerprint: str, document: Load
             mime=document.mime,
             page=chunk.page,
             language=document.language,
-            metadata=document.metadata,
+            metadata={**document.metadata, SYMBOLS: list(chunk.symbols)} if chunk.symbols else document.metadata,
         )
         for chunk in chunks
     ]

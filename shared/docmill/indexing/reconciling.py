@@ -1,7 +1,8 @@
 """Reconciling: makes one document's index state equal to its source. The one task of docmill."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import structlog
 
@@ -12,6 +13,7 @@ from docmill.domain.errors import (
     DocumentSkipped,
     ProviderError,
     ProviderRateLimited,
+    SkipReason,
     StateSetBack,
     StoreDown,
     Superseded,
@@ -21,7 +23,9 @@ from docmill.domain.registry import CRASHES_TO_QUARANTINE, Attempt, Commit, Comm
 from docmill.indexing.attempt_time import AttemptTime
 from docmill.indexing.batchers import Batchers
 from docmill.indexing.committing import OUTAGE_PAUSE_SECONDS, Prepared
+from docmill.indexing.containers import ContainerLoading
 from docmill.indexing.cutting import Cut, Cutter
+from docmill.indexing.finishing import Finishing
 from docmill.indexing.giving_back import give_back
 from docmill.indexing.handling import Handling, handling_alone, handling_here
 from docmill.indexing.leasekeeping import LeaseKeeper
@@ -29,6 +33,7 @@ from docmill.indexing.preparing import Chunker
 from docmill.indexing.sources import Content, Source
 from docmill.indexing.targets import Target
 from docmill.indexing.turns import Turns
+from docmill.indexing.unpaid import Unpaid
 from docmill.ports.clock import Clock
 from docmill.ports.isolation import Crashed, Isolation
 from docmill.ports.queue import TaskQueue
@@ -44,7 +49,7 @@ class Reconciler:
     Attributes:
         targets: the index sets that a change goes to: the served one, and the one being built.
         submit: hands a prepared document to the committer.
-        isolation: where a suspect is worked on.
+        isolation: where a suspect is worked on, and where files are taken apart.
         deadline_seconds: for one document, checked between its steps; while it waits for a provider its time stands still.
         batchers: fill the requests to models that other machines run; None asks every model document by document.
     """
@@ -62,7 +67,7 @@ class Reconciler:
     deadline_seconds: float
     batchers: Batchers | None = None
 
-    def reconcile(self, message: TaskMessage, turns: Turns | None = None) -> None:
+    def reconcile(self, message: TaskMessage, turns: Turns | None = None, finishing: Finishing | None = None) -> None:
         """Begins an attempt and ends it, or hands it to the committer; does nothing for a message that the ledger does not know.
 
         While a store is out a document has not failed: it is given back after a pause. Nor has it while a provider is to be left alone, or
@@ -71,6 +76,7 @@ class Reconciler:
         Args:
             message: what to work on.
             turns: one of which the caller has taken; it is left while this document waits for others.
+            finishing: where a document may wait for a provider when this method has returned; None waits here.
 
         Raises:
             StoreDown: the registry does not answer; the ledger sends the document again.
@@ -79,11 +85,34 @@ class Reconciler:
         if attempt is None:
             return
         self.keeper.hold(attempt)
+        self._carry_on(attempt, _Preparation(self, attempt, turns or Turns(1)).run, finishing)
+
+    def _carry_on(
+        self,
+        attempt: Attempt,
+        step: Callable[[], Prepared | Unpaid | None],
+        finishing: Finishing | None = None,
+        *,
+        pauses: bool = True,
+    ) -> None:
+        """Does the next step of ``attempt``, and ends it where that is the last one.
+
+        Args:
+            attempt: of a document.
+            step: brings what is to commit, or what is to be paid first, or ends the attempt.
+            finishing: as for ``reconcile``.
+            pauses: whether this thread rests while a store is out; one that serves all documents must not.
+        """
         handed_over = False
         try:
-            prepared = _Preparation(self, attempt, turns or Turns(1)).run()
-            if prepared is not None:
-                self.submit(prepared)
+            outcome = step()
+            if isinstance(outcome, Unpaid):
+                unpaid = outcome
+                is_lost = partial(self.keeper.is_lost, attempt)
+                handed_over = finishing is not None and finishing.defer(unpaid.characters, partial(self._asked, unpaid), is_lost)
+                outcome = None if handed_over else unpaid.paid()
+            if outcome is not None:
+                self.submit(outcome)
                 handed_over = True
         except Superseded:
             _log.debug("attempt_superseded", document_id=attempt.document_id, generation=attempt.generation)
@@ -91,7 +120,8 @@ class Reconciler:
             _log.warning("document_postponed", document_id=attempt.document_id, error=str(error))
             if isinstance(error, StateSetBack):
                 self.keeper.lose(attempt.knowledge_base)
-            self.keeper.pause(OUTAGE_PAUSE_SECONDS)
+            if pauses:
+                self.keeper.pause(OUTAGE_PAUSE_SECONDS)
             if not self.keeper.stopped:
                 give_back([attempt], lambda _: self.state.ledger, self.tasks)
         except (ProviderRateLimited, CallCancelled) as error:
@@ -115,6 +145,11 @@ class Reconciler:
             if not handed_over:
                 self.keeper.let_go(attempt)
 
+    def _asked(self, unpaid: Unpaid, tell: Callable[[], None]) -> Callable[[], None] | None:
+        """Asks for what is to be paid; what is left to do then, or None where it cannot be asked for all at once."""
+        pay = unpaid.ask(tell)
+        return None if pay is None else lambda: self._carry_on(unpaid.attempt, pay, pauses=False)
+
     def end(self, result: CommitResult, lane: Lane = Lane.LIVE) -> None:
         """Sends the message of a document that was changed while it was in work, or that is to be tried again."""
         if result.next_message is not None:
@@ -131,8 +166,8 @@ class _Preparation:
         self._time = AttemptTime(attempt, reconciler.keeper, turns, reconciler.clock, reconciler.deadline_seconds)
         self._cutter = Cutter(attempt, self._targets, self._time, reconciler.batchers, reconciler.state.ledger)
 
-    def run(self) -> Prepared | None:
-        """What to commit; None when the attempt has ended here."""
+    def run(self) -> Prepared | Unpaid | None:
+        """What to commit, or what is to be paid first; None when the attempt has ended here."""
         document_id = self._attempt.document_id
         strategies = self._reconciler.source.strategies_for(document_id)
         if not strategies:
@@ -151,11 +186,14 @@ class _Preparation:
                 return None
             if self._attempt.suspicion is not None:
                 return self._suspect(self._attempt.suspicion, content, fingerprint, strategies)
-            handling = handling_here(self._reconciler.source, self._reconciler.chunker)
+            containers = ContainerLoading(self._reconciler.isolation, self._reconciler.clock)
+            handling = handling_here(self._reconciler.source, self._reconciler.chunker, containers, self._time.require_lease)
             return self._with_chunks(self._cut(content, fingerprint, strategies, handling), content, fingerprint)
         except DocumentSkipped as skipped:
             reason = f"{skipped.reason}: {skipped.detail}"
             stat = content.stat if content is not None else self._reconciler.source.stat_of(document_id)
+            if skipped.reason is SkipReason.NOT_INSTALLED:
+                stat = ""  # every run looks whether it is installed now
             size_bytes = content.size_bytes if content is not None else 0
             return self._without_chunks(DocumentState.SKIPPED, fingerprint, stat=stat, size_bytes=size_bytes, reason=reason)
 
@@ -176,7 +214,7 @@ class _Preparation:
                 return False
         return True
 
-    def _suspect(self, suspicion: Suspicion, content: Content, fingerprint: str, strategies: Sequence[str]) -> Prepared | None:
+    def _suspect(self, suspicion: Suspicion, content: Content, fingerprint: str, strategies: Sequence[str]) -> Prepared | Unpaid | None:
         """A worker died over this document: it is worked on alone, where it can harm nobody, unless its content is quarantined."""
         ledger = self._reconciler.state.ledger
         if suspicion.quarantines(fingerprint):
@@ -198,10 +236,15 @@ class _Preparation:
 
     def _cut(self, content: Content, fingerprint: str, strategies: Sequence[str], handling: Handling) -> Cut:
         document = handling.load(self._attempt.document_id, content.content)
+        self._reconciler.source.require_allowed(self._attempt.document_id, document)
         return self._cutter.cut(document, fingerprint, strategies, handling)
 
-    def _with_chunks(self, cut: Cut, content: Content, fingerprint: str) -> Prepared:
-        self._cutter.add_paid_vectors(cut)
+    def _with_chunks(self, cut: Cut, content: Content, fingerprint: str) -> Prepared | Unpaid:
+        payment = self._cutter.claim(cut)
+        prepared = partial(self._prepared, cut, replace(content, content=b""), fingerprint)
+        return prepared() if payment is None else Unpaid(self._attempt, self._cutter, cut, payment, prepared)
+
+    def _prepared(self, cut: Cut, content: Content, fingerprint: str) -> Prepared:
         commit = Commit(
             attempt=self._attempt,
             state=DocumentState.LIVE if cut.writes else DocumentState.EMPTY,

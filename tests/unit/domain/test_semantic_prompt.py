@@ -51,6 +51,16 @@ def test_a_chunk_under_no_heading_has_no_place() -> None:
     assert place_of(replace(RECORD, headings=())) == ""
 
 
+def test_the_place_of_source_code_says_what_it_defines() -> None:
+    code = replace(RECORD, headings=("class Session",), language="python", metadata={"symbols": ["Session.open", "Session.close"]})
+    assert place_of(code) == "src/auth/login.py > class Session\npython, defines Session.open, Session.close"
+    assert place_of(replace(code, headings=())) == "src/auth/login.py\npython, defines Session.open, Session.close"
+
+
+def test_symbols_in_the_front_matter_of_a_text_say_nothing_of_its_place() -> None:
+    assert place_of(replace(RECORD, headings=(), metadata={"symbols": ["a"]})) == ""
+
+
 def test_without_a_template_the_chunk_is_fenced_by_a_mark_that_it_does_not_hold() -> None:
     prompt = SemanticPrompt().for_chunk(RECORD)
     task, passage = prompt.split("\n\nThe passage:\n")

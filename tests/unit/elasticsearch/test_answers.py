@@ -7,6 +7,7 @@ import pytest
 from elastic_transport import ApiResponseMeta, HttpHeaders, NodeConfig
 
 from docmill.adapters.elasticsearch.answers import Failure, ItemsWaiting, Verdict, as_docmill_error, is_worth_repeating, refusal
+from docmill.adapters.elasticsearch.making import is_of_an_open_index
 from docmill.domain.errors import DocmillError, StoreDown, StoreRejected
 
 BUSY = ("es_rejected_execution_exception", "rejected execution of primary operation")
@@ -63,6 +64,13 @@ def answer(
     )
     cause = {"type": kind, "reason": reason}
     return error("failed", meta, {"error": {"root_cause": [cause], **cause}, "status": status} if kind else "<html>")
+
+
+@pytest.mark.parametrize("word", ["settings", "setting(s)"])
+def test_a_setting_that_an_open_index_refuses_is_told_from_a_wrong_one(word: str) -> None:
+    reason = f"Can't update non dynamic {word} [[index.similarity.words.b]] for open indices [[docmill-index-a/x]]."
+    assert is_of_an_open_index(Failure(400, "illegal_argument_exception", reason))
+    assert not is_of_an_open_index(Failure(400, "illegal_argument_exception", "Unknown Similarity type [BM26] for [words]"))
 
 
 @pytest.mark.parametrize(("status", "said", "verdict"), VERDICTS)

@@ -1,4 +1,4 @@
-"""What is sent to Elasticsearch: addresses, bulk requests, queries, languages."""
+"""What is sent to Elasticsearch: addresses, bulk requests, queries."""
 
 from urllib.parse import urlsplit
 
@@ -8,9 +8,7 @@ from docmill.adapters.elasticsearch import bulk
 from docmill.adapters.elasticsearch.bulk import Operation, in_requests
 from docmill.adapters.elasticsearch.connecting import login_of, node_of, place_of
 from docmill.adapters.elasticsearch.documents import generation_in, record_in, source_of
-from docmill.adapters.elasticsearch.languages import language_of
 from docmill.adapters.elasticsearch.queries import passing, words_query
-from docmill.adapters.embedded.words import words_of
 from docmill.domain.chunks import ChunkFilter, StoredGeneration
 from docmill.testing.chunk_store_contract import chunk
 
@@ -89,27 +87,6 @@ def test_a_glob_is_narrowed_by_its_plain_parts(glob: str, pattern: str) -> None:
 def test_any_number_of_generations_can_be_left_out() -> None:
     parts = passing(ChunkFilter(), frozenset(range(130_000)))["must_not"]
     assert [len(part["terms"]["gen"]) for part in parts] == [60_000, 60_000, 10_000]
-
-
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("Der Vertrag ist mit der Unterschrift gültig und wird auf dem Server abgelegt.", "german"),
-        ("Le contrat est valable dans tous les pays de la zone.", "french"),
-        ("El contrato es válido en todos los países de la zona.", "spanish"),
-        ("Il contratto è valido in tutti i paesi della zona.", "italian"),
-        ("Het contract is geldig in alle landen van de zone.", "dutch"),
-        ("O contrato não é válido em todos os países da zona.", "portuguese"),
-        ("Договор не действует на территории и в зоне.", "russian"),
-        ("The contract is valid in all countries of the zone.", None),
-        ("The article says that die Straße and der Platz are German words.", None),
-        ("getUserName() returns None", None),
-        ("", None),
-        ("今天天气很好，我们去公园。", None),
-    ],
-)
-def test_the_language_of_a_text_is_told_by_its_small_words(text: str, language: str | None) -> None:
-    assert language_of(words_of(text)) == language
 
 
 def test_code_has_no_stems_but_the_english_ones() -> None:

@@ -325,3 +325,50 @@ def test_a_text_for_which_the_system_gives_no_thread_fails_and_a_later_one_gets_
             documents.embed("a").result(10)
     assert documents.embed("b").result(10) == vectors("b")
     assert provider.requests == [["b"]]
+
+
+def test_texts_that_are_kept_elsewhere_are_not_asked_for_and_looked_for_once_a_request(
+    provider: HeldModel, make: Callable[..., Documents]
+) -> None:
+    looked_for: list[list[str]] = []
+
+    def take_kept(texts: Sequence[str]) -> dict[str, Vector]:
+        looked_for.append(sorted(texts))
+        return {text: [9.0] * DIMENSIONS for text in texts if text.startswith("kept")}
+
+    documents = make(take_kept=take_kept)
+    first, second = documents.embed("a", "kept 1"), documents.embed("kept 2", "b")
+    assert first.result(10) == [*vectors("a"), [9.0] * DIMENSIONS]
+    assert second.result(10) == [[9.0] * DIMENSIONS, *vectors("b")]
+    assert looked_for == [["a", "b", "kept 1", "kept 2"]]
+    assert [sorted(request) for request in provider.requests] == [["a", "b"]]
+
+
+def test_a_document_need_not_wait_and_is_told_once_when_all_is_there(provider: HeldModel) -> None:
+    told: list[None] = []
+    provider.answer(0)
+    batcher = Batcher(provider, most_texts=2, most_senders=2)
+    call = batcher.ask(["a", "b", "c", "d"], lambda: told.append(None))
+    wait_until(lambda: len(provider.requests) == 2, "both requests")
+    provider.answer(1)
+    assert not told
+    provider.answer()
+    wait_until(lambda: bool(told), "the end")
+    assert call.vectors() == vectors("a", "b", "c", "d")
+    batcher.stop()
+    assert batcher.join(10.0)
+    assert len(told) == 1
+
+
+def test_a_stop_tells_those_who_do_not_wait(provider: HeldModel) -> None:
+    told = threading.Event()
+    provider.answer(0)
+    batcher = Batcher(provider, most_texts=1, most_senders=1)
+    call = batcher.ask(["sent", "waits"], told.set)
+    wait_until(lambda: len(provider.requests) == 1, "the request")
+    batcher.stop()
+    assert told.is_set()
+    with pytest.raises(CallCancelled):
+        call.vectors()
+    provider.answer()
+    assert batcher.join(10.0)

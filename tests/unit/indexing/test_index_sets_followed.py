@@ -1,5 +1,6 @@
 """Index sets in processes that do not decide which there are."""
 
+import json
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,9 +14,9 @@ from docmill.adapters.memory.state import MemoryState
 from docmill.adapters.memory.stores import MemoryLexicalStore, MemoryVectorStore
 from docmill.config.roots import resolve_roots
 from docmill.domain.errors import StoreDown
-from docmill.domain.knowledge_bases import Chunking, KnowledgeBase, StrategyKind, StrategySpec
+from docmill.domain.knowledge_bases import Chunking, KnowledgeBase, Reranking, StrategyKind, StrategySpec
 from docmill.domain.registry import Commit, DocumentState, Lane, Position
-from docmill.indexing.index_sets import BUILDING, COMPARISON_WANTED, FOLLOW_SECONDS, IndexSets
+from docmill.indexing.index_sets import BUILDING, COMPARISON_WANTED, FOLLOW_SECONDS, IndexSets, noted_specification
 from docmill.ports.registry import Registry
 from docmill.ports.state import KnowledgeBaseState
 
@@ -289,3 +290,15 @@ def test_a_registry_that_was_silent_for_long_is_not_asked_again_at_once(hosts: H
     hosts.now += FOLLOW_SECONDS
     querying.served()
     assert silence.asked == 2
+
+
+@pytest.mark.parametrize("earlier", [None, {"model": "openai/x", "top_k": 5, "threshold": 0.5, "criteria": None}])
+def test_a_set_that_an_earlier_version_noted_is_served_on(hosts: Hosts, earlier: dict[str, Any] | None) -> None:
+    (served,) = names(hosts.producer)
+    key = f"specification:{served}"
+    noted = json.loads(hosts.state.registry.noted(key) or "")
+    noted["results"]["reranking"] = earlier
+    hosts.state.registry.note(key, json.dumps(noted))
+    found = noted_specification(hosts.state.registry, served)
+    assert found is not None
+    assert [stage.model for stage in found.results.reranking if isinstance(stage, Reranking)] == ([] if earlier is None else ["openai/x"])

@@ -1,5 +1,6 @@
 """Documents whose vectors a provider makes: each text is paid for once, and waiting costs nobody else anything."""
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -13,21 +14,57 @@ from docmill.domain.knowledge_bases import EmbeddingModelSpec, StrategyKind, Str
 from docmill.domain.registry import DocumentState, Entry, Lane
 from docmill.indexing.batchers import Batchers
 from docmill.indexing.committing import Committer
+from docmill.indexing.finishing import Finishing, Step
 from docmill.indexing.reconciling import Reconciler
 from docmill.indexing.turns import Turns
-from support.held_model import HeldModel
+from support.held_model import FOR_EVER, HeldModel
 from support.indexing_world import KB, World
 from support.waiting import wait_until
+
+
+class Joined(Finishing):
+    """Lets the thread that has deferred a document wait afterwards until that is finished."""
+
+    def __init__(self) -> None:
+        super().__init__(look_seconds=0.05)
+        self._last = threading.local()
+
+    def defer(self, characters: int, ask: Callable[[Step], Step | None], is_over: Callable[[], bool] = lambda: False) -> bool:
+        finished = self._last.finished = threading.Event()
+
+        def ask_and_join(tell: Step) -> Step | None:
+            step = ask(tell)
+
+            def finish() -> None:
+                try:
+                    assert step is not None
+                    step()
+                finally:
+                    finished.set()
+
+            return None if step is None else finish
+
+        is_deferred = super().defer(characters, ask_and_join, is_over)
+        if not is_deferred:
+            finished.set()
+        return is_deferred
+
+    def join(self) -> None:
+        finished = getattr(self._last, "finished", None)
+        assert finished is None or finished.wait(FOR_EVER)
 
 
 class Fleet(World):
     """A world whose model is a provider's, with workers that have threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, finishing: Joined | None) -> None:
         super().__init__()
         self.model: HeldModel = HeldModel()
         self.target = replace(self.target, models={"dense": self.model})
         self.batchers = Batchers()
+        self.finishing = finishing
+        if finishing is not None:
+            finishing.start()
         self._made = [self.batchers]
         self._pool = ThreadPoolExecutor(16)
 
@@ -44,10 +81,12 @@ class Fleet(World):
 
         def work() -> None:
             if turns is None:
-                worker.reconcile(message)
+                worker.reconcile(message, None, self.finishing)
             else:
                 with turns.taken():
-                    worker.reconcile(message, turns)
+                    worker.reconcile(message, turns, self.finishing)
+            if self.finishing is not None:
+                self.finishing.join()
 
         return self._pool.submit(work)
 
@@ -65,11 +104,12 @@ class Fleet(World):
             batchers.stop()
         self._pool.shutdown()
         assert all(batchers.join(10.0) for batchers in self._made)
+        assert self.finishing is None or self.finishing.stop(10.0)
 
 
-@pytest.fixture
-def world() -> Iterator[Fleet]:
-    world = Fleet()
+@pytest.fixture(params=[False, True], ids=["in a thread", "without a thread"])
+def world(request: pytest.FixtureRequest) -> Iterator[Fleet]:
+    world = Fleet(Joined() if request.param else None)
     yield world
     world.close()
 
@@ -216,6 +256,7 @@ def test_a_document_that_waits_lets_others_work(world: Fleet) -> None:
     assert len(world.handed_over) == 3
 
 
+@pytest.mark.parametrize("world", [False], indirect=True)
 def test_documents_that_wait_with_very_much_text_keep_their_turns(world: Fleet) -> None:
     turns = Turns(1, most_waiting_characters=10)
     world.model.answer(0)
@@ -252,6 +293,21 @@ def test_a_lease_that_is_lost_ends_the_waiting_at_once(world: Fleet) -> None:
     waiting.result(10)
     assert not world.handed_over
     assert not world.keeper.held()
+
+
+@pytest.mark.parametrize("world", [True], indirect=True)
+def test_a_document_may_wait_when_its_thread_has_gone_on_to_others(world: Fleet) -> None:
+    world.model.answer(0)
+    for name in ("a.md", "b.md"):
+        world.source.put(name, name)
+        world.enqueue(name)
+        world.reconciler().reconcile(world.tasks.take(), Turns(1), world.finishing)
+    assert world.state.ledger.outstanding() == (0, 2)
+    assert not world.handed_over
+    world.model.answer()
+    wait_until(lambda: len(world.handed_over) == 2, "both documents")
+    world.commit()
+    assert world.live_texts("b.md")["dense"] == ["b.md"]
 
 
 def test_a_stop_ends_the_waiting_at_once_and_leaves_the_document_to_be_given_back(world: Fleet) -> None:

@@ -16,8 +16,9 @@ from docmill.domain.knowledge_bases import KnowledgeBase
 from docmill.domain.registry import Lane
 from docmill.domain.runs import Run, RunState
 from docmill.indexing.index_sets import WATCHING
+from docmill.indexing.watch_note import is_watched, trouble_of
 from docmill.ports.gate import Limits, Permit, Request, RequestOutcome
-from docmill_services.producer import watching as watching_module
+from docmill_services.producer import folder_events, knowledge_base_loop
 from docmill_services.producer.knowledge_base_loop import KnowledgeBaseLoop, Window
 from docmill_services.producer.leadership import Leadership
 from docmill_services.producer.process import forces_polling
@@ -275,6 +276,38 @@ def test_what_is_outstanding_counts_towards_the_bound(tmp_path: Path) -> None:
     assert window.room("kb") == 0
 
 
+def test_where_the_system_lets_nothing_be_watched_frequent_scans_find_changes(
+    watching: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError("OS file watch limit reached.")
+
+    monkeypatch.setattr(folder_events, "RustNotify", refuse)
+    monkeypatch.setattr(knowledge_base_loop, "_POLL_SECONDS", 0.05)
+    ledger, registry = watching.world.state.ledger, watching.world.state.registry
+    run, _ = ledger.start_run()
+    watching.start()
+    watching.ended(run)
+    wait_until(lambda: trouble_of(registry.noted(WATCHING)), "the note")
+    assert not is_watched(registry.noted(WATCHING))
+    assert "OS file watch limit reached." in (trouble_of(registry.noted(WATCHING)) or "")
+    watching.world.source.put("b.md", "b.md")
+    plant(tmp_path, ["b.md"])
+    wait_until(lambda: watching.world.entry("b.md"), "a scan to find the change")
+
+
+def test_frequent_scans_find_what_others_change_on_a_share(watching: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knowledge_base_loop, "without_events", lambda _: "nfs4")
+    monkeypatch.setattr(knowledge_base_loop, "_POLL_SECONDS", 0.05)
+    run, _ = watching.world.state.ledger.start_run()
+    watching.start()
+    watching.ended(run)
+    wait_until(lambda: watching.world.state.ledger.current_run() != watching.run_as_it_is(run), "another scan")
+    noted = watching.world.state.registry.noted(WATCHING)
+    assert is_watched(noted)
+    assert "nfs4" in (trouble_of(noted) or "")
+
+
 @pytest.mark.parametrize(("force_polling", "kind"), [(True, "Poll"), (False, "Recommended")])
 def test_files_are_polled_only_where_that_is_wanted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, force_polling: bool, kind: str
@@ -286,7 +319,7 @@ def test_files_are_polled_only_where_that_is_wanted(
         made.append(repr(watcher))
         return watcher
 
-    monkeypatch.setattr(watching_module, "RustNotify", notify)
+    monkeypatch.setattr(folder_events, "RustNotify", notify)
     serving = Serving(tmp_path, watch=True, force_polling=force_polling)
     serving.start()
     wait_until(lambda: serving.world.state.registry.noted(WATCHING), "the watcher")

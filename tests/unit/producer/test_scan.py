@@ -1,5 +1,7 @@
 import os
 import shutil
+import socket
+import stat
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,23 @@ def test_pipes_are_never_opened(tmp_path: Path) -> None:
     plant(tmp_path, ["a.md"])
     os.mkfifo(tmp_path / "pipe.md")
     assert scanned(knowledge_base(tmp_path)) == ["a.md"]
+
+
+def test_sockets_and_devices_are_never_opened(tmp_path: Path) -> None:
+    plant(tmp_path, ["a.md"])
+    folder = os.open(tmp_path, os.O_RDONLY)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"/proc/self/fd/{folder}/socket.md")  # a socket's path must be short
+    os.close(folder)
+    if os.geteuid() == 0:
+        os.mknod(tmp_path / "zero.md", stat.S_IFCHR | 0o666, os.makedev(1, 5))
+    assert scanned(knowledge_base(tmp_path)) == ["a.md"]
+
+
+def test_twins_that_differ_only_in_how_an_accent_is_written_are_two_files_and_a_name_may_have_255_bytes(tmp_path: Path) -> None:
+    names = ["caf\u00e9.md", "cafe\u0301.md", "\u6f22" * 84 + ".md"]
+    plant(tmp_path, names)
+    assert sorted(scanned(knowledge_base(tmp_path))) == sorted(names)
 
 
 def test_names_that_are_no_text_are_scanned(tmp_path: Path) -> None:

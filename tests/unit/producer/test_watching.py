@@ -127,11 +127,11 @@ def test_a_folder_is_looked_at_a_second_time_since_it_may_have_been_filled_befor
     assert watched.take("f") == ["f/a.md"]
     plant(watched.folder, ["f/b.md"])
     watched.now = 5.0
-    watched.watcher._take_again()
+    watched.watcher._take_again(watched.watcher._due())
     assert watched.sent() == ["f/b.md"]
     plant(watched.folder, ["f/c.md"])
     watched.now = 10.0
-    watched.watcher._take_again()
+    watched.watcher._take_again(watched.watcher._due())
     assert watched.sent() == []
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from docmill.adapters.providers.answered_vectors import checked, field_of, in_order, indexed, mean_of_windows, of_length_one
+from docmill.adapters.providers.answered_vectors import checked, field_of, in_order, indexed, mean_of_windows, of_length_one, unpacked
 
 
 def test_what_stands_under_keys_is_found_and_what_does_not_is_named() -> None:
@@ -72,6 +72,16 @@ def test_what_is_no_vector_of_that_length_is_refused(embedding: object) -> None:
 
 def test_vectors_are_kept_as_they_came() -> None:
     assert checked([[0.1, -2], [1e-30, 0]], dimensions=2) == [[0.1, -2], [1e-30, 0]]
+
+
+def test_vectors_in_base64_are_unpacked_and_others_left_as_they_are() -> None:
+    assert unpacked(["AACAPwAAAMA=", [3, 4], None]) == [[1.0, -2.0], [3, 4], None]
+
+
+@pytest.mark.parametrize("text", ["AAAA", "AACAPwAAAEA=AACAPwAAAEA=", "AACAPwAAA", "\u00e4", "AACA PwAAAEA="])
+def test_a_text_that_is_no_vector_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="an embedding is not 32-bit floats in base64"):
+        unpacked([[1.0], text])
 
 
 def test_vectors_are_made_one_long() -> None:

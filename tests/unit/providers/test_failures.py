@@ -1,11 +1,13 @@
 """What every kind of answer means."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import pytest
 
-from docmill.adapters.providers.failures import FailureKind, RequestRefused, failure_of, provider_error
+from docmill.adapters.providers.failures import Failure, FailureKind, RequestRefused, failure_of, provider_error
+from docmill.adapters.providers.json_values import json_value
 from docmill.domain.errors import ProviderPermanent, ProviderRateLimited, ProviderTransient
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -20,6 +22,14 @@ PAGE = "<!doctype html><html><head><title>502 Bad Gateway</title></head><body><h
 
 def openai(message: str = "words", **labels: object) -> str:
     return json.dumps({"error": {"message": message, "type": None, "param": None, "code": None, **labels}})
+
+
+def failed(status: int, headers: Mapping[str, str], body: bytes) -> Failure | None:
+    try:
+        value = json_value(body)
+    except ValueError:
+        value = None
+    return failure_of(status, headers, body, value, now=NOW)
 
 
 def google(code: int, status: str, message: str = "words", *details: object) -> str:
@@ -99,7 +109,7 @@ def google(code: int, status: str, message: str = "words", *details: object) -> 
     ],
 )
 def test_an_answer_means_one_kind_of_failure(status: int, body: str, kind: FailureKind) -> None:
-    failure = failure_of(status, {}, body.encode(), now=NOW)
+    failure = failed(status, {}, body.encode())
     assert failure is not None
     assert failure.kind is kind
 
@@ -116,7 +126,7 @@ def test_an_answer_means_one_kind_of_failure(status: int, body: str, kind: Failu
     ],
 )
 def test_a_success_without_an_error_in_it_is_no_failure(body: str) -> None:
-    assert failure_of(200, {}, body.encode("latin-1"), now=NOW) is None
+    assert failed(200, {}, body.encode("latin-1")) is None
 
 
 @pytest.mark.parametrize(
@@ -136,13 +146,13 @@ def test_a_success_without_an_error_in_it_is_no_failure(body: str) -> None:
     ],
 )
 def test_the_message_is_in_the_providers_own_words(body: str, words: str) -> None:
-    failure = failure_of(503, {}, body.encode("latin-1"), now=NOW)
+    failure = failed(503, {}, body.encode("latin-1"))
     assert failure is not None
     assert failure.words == f"answered 503: {words}"
 
 
 def test_the_error_is_one_short_line_without_secrets() -> None:
-    failure = failure_of(401, {}, openai("Incorrect\nkey: sk-secret " + "x" * 900).encode(), now=NOW)
+    failure = failed(401, {}, openai("Incorrect\nkey: sk-secret " + "x" * 900).encode())
     assert failure is not None
     error = provider_error(failure, provider="acme/m at http://acme", secrets=("sk-secret",))
     assert str(error).startswith("acme/m at http://acme answered 401: Incorrect key: *** xxx")
@@ -154,7 +164,7 @@ def test_the_error_is_one_short_line_without_secrets() -> None:
     [(429, ProviderRateLimited, 40.0), (503, ProviderTransient, 40.0), (400, RequestRefused, None), (401, ProviderPermanent, None)],
 )
 def test_the_error_says_when_to_come_back_where_that_helps(status: int, kind: type[Exception], seconds: float | None) -> None:
-    failure = failure_of(status, {"Retry-After": "40"}, b"", now=NOW)
+    failure = failed(status, {"Retry-After": "40"}, b"")
     assert failure is not None
     error = provider_error(failure, provider="p", secrets=())
     assert type(error) is kind

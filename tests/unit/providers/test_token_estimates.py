@@ -34,3 +34,33 @@ def test_an_estimate_is_below_the_bound_that_no_tokenizer_exceeds(text: str) -> 
 def test_nothing_costs_nothing() -> None:
     assert likely_tokens("") == 0
     assert likely_tokens(" ") == 0
+
+
+def test_several_texts_cost_what_they_cost_together() -> None:
+    texts = [text for text, _ in TEXTS]
+    each = sum(map(likely_tokens, texts))
+    assert each - len(texts) <= likely_tokens(*texts) <= each
+    assert likely_tokens() == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("word", 1),
+        ("abcdefgh", 2),  # one, and a fifth for the eighth letter
+        ("abcdefghijkl", 2),
+        ("123", 1),
+        ("123456", 2),
+        ("a b", 2),
+        ("a  b", 3),
+        ("a\n    b", 3),  # an indent is one with the break before it
+        ("(", 1),
+        ("=====", 2),
+        ("日本", 2),
+        ("\U0001f600", 2),
+        ("\u3000\u2003", 0),
+        ("\ud800", 2),
+    ],
+)
+def test_runs_of_one_kind_cost_by_their_length(text: str, tokens: int) -> None:
+    assert likely_tokens(text) == tokens

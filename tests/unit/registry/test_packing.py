@@ -72,6 +72,14 @@ def test_an_entry_comes_back(
     assert unpack_entry(pack_entry(entry).encode()) == entry
 
 
+@pytest.mark.parametrize("committed_at", [None, 0, 1_796_110_000])
+def test_when_a_version_became_live_comes_back(committed_at: int | None) -> None:
+    entry = Entry(DocumentState.LIVE, Version(2**33 + 1, 5, "ab12", {"bm25": 1}, committed_at))
+    read = unpack_entry(pack_entry(entry).encode())
+    assert read.live is not None
+    assert (read.live.commit, read.live.committed_at) == (5, committed_at)
+
+
 def test_an_entry_without_versions_is_read() -> None:
     assert unpack_entry(b"F||0|0|||||||||kind: why") == Entry(DocumentState.FAILED, None, reason="kind: why")
 

@@ -2,13 +2,14 @@
 
 from time import perf_counter
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
 from docmill.domain.errors import NoAnswerModel
 from docmill.retrieval.answering.answerer import Answerer
 from docmill_services.query.answer_events import answer_events
 from docmill_services.query.context import Context, json_response
+from docmill_services.query.edge import REQUEST_ID_KEY
 from docmill_services.query.openapi import problems
 from docmill_services.query.render import answer_reply
 from docmill_services.query.requests import AnswerBody
@@ -43,7 +44,7 @@ def answer_routes(context: Context) -> APIRouter:
             },
         ),
     )
-    async def answer(kb: str, body: AnswerBody) -> Response:
+    async def answer(kb: str, body: AnswerBody, asked: Request) -> Response:
         """An answer from the documents alone, with the passages that it cites."""
         started = perf_counter()
         answerer, request = _answerer(context, kb), body.to_domain()
@@ -52,7 +53,7 @@ def answer_routes(context: Context) -> APIRouter:
             return json_response(answer_reply(found, (perf_counter() - started) * 1000.0))
         stream = await context.answers.run(lambda: answerer.stream(request))
         return StreamingResponse(
-            answer_events(stream, context.answers, context.stopping, started),
+            answer_events(stream, context.answers, context.stopping, started, asked.scope[REQUEST_ID_KEY]),
             media_type="text/event-stream",
             headers={"cache-control": "no-store"},
         )

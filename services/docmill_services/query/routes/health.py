@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from docmill_services.query.context import Context, json_response
 from docmill_services.query.responses import LivenessReply, ReadinessReply
-from docmill_services.query.status import why_not_ready
+from docmill_services.query.status import why_degraded, why_not_ready
 
 
 def health_routes(context: Context) -> APIRouter:
@@ -26,10 +26,8 @@ def health_routes(context: Context) -> APIRouter:
 
         def ask() -> ReadinessReply:
             reasons = {name: why_not_ready(backend) for name, backend in context.all_knowledge_bases.items()}
-            return ReadinessReply(
-                ready=all(reason is None for reason in reasons.values()),
-                knowledge_bases={name: "ok" if reason is None else reason for name, reason in reasons.items() if name in shown},
-            )
+            said = {name: reasons[name] or why_degraded(context.all_knowledge_bases[name]) or "ok" for name in reasons if name in shown}
+            return ReadinessReply(ready=all(reason is None for reason in reasons.values()), knowledge_bases=said)
 
         reply = await context.work.run(ask)
         return json_response(reply, 200 if reply.ready else 503)

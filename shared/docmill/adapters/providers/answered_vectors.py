@@ -1,5 +1,6 @@
 """Vectors out of a provider's answer; nothing in it is taken on trust."""
 
+import base64
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -48,6 +49,17 @@ def in_order(items: object, *, count: int) -> list[object]:
     return items
 
 
+def unpacked(embeddings: Iterable[object]) -> list[object]:
+    """``embeddings``, those that are texts read as 32-bit floats in base64; raises ``ValueError`` where one is no such text."""
+    try:
+        return [
+            np.frombuffer(base64.b64decode(embedding, validate=True), "<f4").tolist() if isinstance(embedding, str) else embedding
+            for embedding in embeddings
+        ]
+    except ValueError as error:
+        raise ValueError("an embedding is not 32-bit floats in base64") from error
+
+
 def checked(embeddings: Iterable[object], *, dimensions: int) -> list[Vector]:
     """``embeddings`` as vectors.
 
@@ -55,7 +67,19 @@ def checked(embeddings: Iterable[object], *, dimensions: int) -> list[Vector]:
         ValueError: one is not a list of numbers, has another length than ``dimensions``, an entry that is not a finite 32-bit float, or
             no entry but zeros.
     """
-    return [_vector(embedding, dimensions) for embedding in embeddings]
+    vectors = [_numbers(embedding, dimensions) for embedding in embeddings]
+    if not vectors:
+        return []
+    try:
+        with np.errstate(over="ignore"):
+            rows = np.array(vectors, np.float32)
+    except OverflowError as error:
+        raise ValueError("a vector has an entry that is not a finite 32-bit float") from error
+    if not np.isfinite(rows).all():
+        raise ValueError("a vector has an entry that is not a finite 32-bit float")
+    if not rows.any(axis=1).all():
+        raise ValueError("a vector has only zeros")
+    return vectors
 
 
 def of_length_one(vectors: Sequence[Vector]) -> list[Vector]:
@@ -78,18 +102,9 @@ def mean_of_windows(vectors: Sequence[Vector], weights: Sequence[int]) -> Vector
     return mean
 
 
-def _vector(embedding: object, dimensions: int) -> Vector:
+def _numbers(embedding: object, dimensions: int) -> Vector:
     if not isinstance(embedding, list) or not set(map(type, embedding)) <= {float, int}:
         raise ValueError("an embedding is not a list of numbers")
     if len(embedding) != dimensions:
         raise ValueError(f"it makes vectors of {len(embedding)} dimensions where {dimensions} are configured (vector_dimensions)")
-    try:
-        with np.errstate(over="ignore"):
-            array = np.array(embedding, np.float32)
-    except OverflowError as error:
-        raise ValueError("a vector has an entry that is not a finite 32-bit float") from error
-    if not np.isfinite(array).all():
-        raise ValueError("a vector has an entry that is not a finite 32-bit float")
-    if not array.any():
-        raise ValueError("a vector has only zeros")
     return embedding

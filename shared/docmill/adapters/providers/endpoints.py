@@ -1,6 +1,5 @@
 """One provider's embeddings API, as far as it is its own: what is sent, and where the vectors stand in the answer."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from docmill.adapters.providers.answered_vectors import checked
 from docmill.adapters.providers.calls import Answer, CallFailed, CallLeft, Calls, JsonPoster
 from docmill.adapters.providers.cancellation import Cancellation
 from docmill.adapters.providers.failures import Failure, FailureKind, failure_of, provider_error
+from docmill.adapters.providers.json_values import json_value
 from docmill.adapters.providers.permits import Answered
 from docmill.adapters.providers.remote import Purpose
 from docmill.adapters.providers.usage import tokens_in
@@ -83,9 +83,8 @@ class JsonEndpoint:
             answer = self._poster.post(self._url, self._dialect.request(texts, purpose), cancellation)
         except CallFailed as failed:
             raise without_answer(failed, provider=self._provider, secrets=self._secrets) from None
-        raise_failure(answer, provider=self._provider, secrets=self._secrets)
+        value = value_of(answer, provider=self._provider, secrets=self._secrets)
         try:
-            value = value_of(answer.body)
             vectors = checked(self._dialect.embeddings(value, count=len(texts)), dimensions=self._dimensions)
             return Answered(self._dialect.finished(vectors), tokens_in(value))
         except ValueError as error:
@@ -96,12 +95,21 @@ class JsonEndpoint:
         self._poster.close()
 
 
-def raise_failure(answer: Answer, *, provider: str, secrets: tuple[str, ...]) -> None:
-    """Raises what ``answer`` failed by, if it did."""
-    failure = failure_of(answer.status, answer.headers, answer.body, now=datetime.now(UTC))
+def value_of(answer: Answer, *, provider: str, secrets: tuple[str, ...]) -> object:
+    """The JSON value of ``answer``; raises what it failed by, if it did, and ``ProviderPermanent`` where it is not JSON."""
+    value: object = None
+    not_json: ValueError | None = None
+    try:
+        value = json_value(answer.body)
+    except ValueError as error:
+        not_json = error
+    failure = failure_of(answer.status, answer.headers, answer.body, value, now=datetime.now(UTC))
     if failure is not None:
         # Without a cause, whose text may repeat the key.
         raise provider_error(failure, provider=provider, secrets=secrets) from None
+    if not_json is not None:
+        raise unusable(not_json, provider=provider) from None
+    return value
 
 
 def without_answer(failed: CallFailed, *, provider: str, secrets: tuple[str, ...]) -> ProviderError:
@@ -114,15 +122,6 @@ def without_answer(failed: CallFailed, *, provider: str, secrets: tuple[str, ...
 def unusable(why: object, *, provider: str) -> ProviderPermanent:
     """The error for an answer that is whole and yet of no use."""
     return ProviderPermanent(f"{provider} gave an answer that cannot be used: {why}")
-
-
-def value_of(body: bytes) -> object:
-    """The JSON value in ``body``; raises ``ValueError`` where there is none."""
-    try:
-        value: object = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise ValueError("the answer is not JSON") from error
-    return value
 
 
 def bearer(api_key: str) -> Mapping[str, str]:

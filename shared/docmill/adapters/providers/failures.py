@@ -66,7 +66,7 @@ class Failure:
     retry_after_seconds: float | None = None
 
 
-def failure_of(status: int, headers: Mapping[str, str], body: bytes, *, now: datetime) -> Failure | None:
+def failure_of(status: int, headers: Mapping[str, str], body: bytes, value: object, *, now: datetime) -> Failure | None:
     """What an answer failed by; None for one that did not fail.
 
     An answer with a success status fails, too, when its JSON is cut off, or when it is an error all the same: an object that has errors,
@@ -76,9 +76,11 @@ def failure_of(status: int, headers: Mapping[str, str], body: bytes, *, now: dat
         status: of the HTTP answer.
         headers: of the answer; their names in any case.
         body: as it came.
+        value: the JSON value in ``body``; None where there is none.
         now: the present moment, aware; for dates in ``headers``.
     """
-    answer = _json(body)
+    # Google wraps an error in a list where it would have streamed.
+    answer = value[0] if isinstance(value, list) and len(value) == 1 else value
     success = 200 <= status < 300
     if success and answer is None and _begins_json(body):
         return Failure(FailureKind.TRANSIENT, "gave an answer that cannot be used: its JSON is cut off")
@@ -127,15 +129,6 @@ def _kind(status: int | None, labels: str, message: str) -> FailureKind:
     if status in _BAD_REQUEST_STATUSES and not _HOPELESS_LABEL.search(labels):
         return FailureKind.REQUEST_REFUSED
     return FailureKind.PERMANENT
-
-
-def _json(body: bytes) -> object:
-    try:
-        answer: object = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    # Google wraps an error in a list where it would have streamed.
-    return answer[0] if isinstance(answer, list) and len(answer) == 1 else answer
 
 
 def _begins_json(body: bytes) -> bool:

@@ -10,7 +10,7 @@ import httpx
 from docmill.adapters.providers.access import Access
 from docmill.adapters.providers.calls import Answer, CallFailed, CallLeft, Calls, JsonPoster, read_bounded
 from docmill.adapters.providers.cancellation import Cancellation
-from docmill.adapters.providers.endpoints import raise_failure, unusable, value_of, without_answer
+from docmill.adapters.providers.endpoints import unusable, value_of, without_answer
 from docmill.adapters.providers.event_lines import EventDecoder
 from docmill.adapters.providers.held_slots import HeldSlot
 from docmill.adapters.providers.usage import tokens_in
@@ -138,11 +138,7 @@ class ModelCalls:
                 yield event
 
     def _value_of(self, answer: Answer) -> object:
-        raise_failure(answer, provider=self.provider, secrets=self._secrets)
-        try:
-            return value_of(answer.body)
-        except ValueError as error:
-            raise self.unusable(error) from None
+        return value_of(answer, provider=self.provider, secrets=self._secrets)
 
     def _unanswered(self, failed: CallFailed) -> ProviderError:
         return without_answer(failed, provider=self.provider, secrets=self._secrets)

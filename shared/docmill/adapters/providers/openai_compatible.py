@@ -9,10 +9,10 @@ from typing import Final
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI, Omit, OpenAIError, omit
 
 from docmill.adapters.providers.access import Access
-from docmill.adapters.providers.answered_vectors import checked, field_of, indexed
+from docmill.adapters.providers.answered_vectors import checked, field_of, indexed, unpacked
 from docmill.adapters.providers.calls import Answer, CallFailed, Calls
 from docmill.adapters.providers.cancellation import Cancellation
-from docmill.adapters.providers.endpoints import raise_failure, unusable, value_of, without_answer
+from docmill.adapters.providers.endpoints import unusable, value_of, without_answer
 from docmill.adapters.providers.permits import Answered, PermitsOf, alone
 from docmill.adapters.providers.places import base_url_of, permits_for
 from docmill.adapters.providers.remote import Purpose, RemoteEmbeddingModel
@@ -20,8 +20,9 @@ from docmill.adapters.providers.usage import tokens_in
 from docmill.domain.chunks import Vector
 from docmill.domain.knowledge_bases import EmbeddingModelSpec
 
-#: The models that can shorten their vectors; others refuse a request that has ``dimensions``.
-_SHORTENING_MODELS: Final = "text-embedding-3-"
+#: OpenAI's models. They can shorten their vectors, where others refuse a request that has ``dimensions``; and whoever serves them gives
+#: vectors in base64, which OpenAI's package asks for by itself, and which is a quarter as long as numbers and read ten times as fast.
+_OPENAIS_MODELS: Final = "text-embedding-3-"
 #: Mistral's one such model, and what Mistral calls it.
 _MISTRAL_SHORTENING_MODELS: Final = ("mistral", "codestral-embed")
 #: The client refuses to be made without a key; where there is none, the header that would carry it is left out.
@@ -64,6 +65,7 @@ class OpenAiEndpoint:
         self._spec = spec
         self._access = access
         self._dimensions = dimensions
+        self._is_openais = spec.model.startswith(_OPENAIS_MODELS)
         self._provider = f"{spec.name} at {access.address}"
         self._calls = Calls(timeout_seconds=access.timeout_seconds)
         self._client = AsyncOpenAI(
@@ -84,10 +86,12 @@ class OpenAiEndpoint:
             answer = self._calls.wait_for(lambda: self._post(list(texts)), cancellation)
         except CallFailed as failed:
             raise without_answer(failed, provider=self._provider, secrets=self._access.secrets) from None
-        raise_failure(answer, provider=self._provider, secrets=self._access.secrets)
+        value = value_of(answer, provider=self._provider, secrets=self._access.secrets)
         try:
-            value = value_of(answer.body)
-            return Answered(checked(indexed(field_of(value, "data"), count=len(texts)), dimensions=self._dimensions), tokens_in(value))
+            embeddings = indexed(field_of(value, "data"), count=len(texts))
+            if self._is_openais:
+                embeddings = unpacked(embeddings)
+            return Answered(checked(embeddings, dimensions=self._dimensions), tokens_in(value))
         except ValueError as error:
             raise unusable(error, provider=self._provider) from error
 
@@ -100,8 +104,8 @@ class OpenAiEndpoint:
             response = await self._client.embeddings.with_raw_response.create(
                 model=self._spec.model,
                 input=texts,
-                encoding_format="float",
-                dimensions=self._dimensions if self._spec.model.startswith(_SHORTENING_MODELS) else omit,
+                encoding_format="base64" if self._is_openais else "float",
+                dimensions=self._dimensions if self._is_openais else omit,
                 extra_body=self._extra_body(),
                 extra_headers=self._extra_headers(),
             )

@@ -123,7 +123,7 @@ class RemoteEmbeddingModel:
 
     def _vectors_of(self, texts: Sequence[str], purpose: Purpose, *, is_plain: bool = False) -> list[Vector]:
         self._endpoint.prepare()
-        tokens = sum(map(likely_tokens, texts))
+        tokens = likely_tokens(*texts)
         return self._permits.call(
             self._caller, tokens, lambda cancellation: self._endpoint.vectors_of(texts, purpose, cancellation), is_plain=is_plain
         )

@@ -101,7 +101,7 @@ class HttpRerankModel:
                 raise self._calls.unusable(error) from None
 
         # The model reads the query with each passage.
-        tokens = len(passages) * likely_tokens(query) + sum(map(likely_tokens, passages))
+        tokens = len(passages) * likely_tokens(query) + likely_tokens(*passages)
         return self._permits.call(self._caller, tokens, ask, is_plain=is_plain)
 
     def _blamed(self, refusal: RequestRefused) -> ProviderError:

@@ -73,12 +73,17 @@ def most_tokens(text: str) -> int:
     return _FRAME_TOKENS + -(-tenths // 10)
 
 
+def _surely_at_most(text: str) -> int:
+    """No less than ``most_tokens``, and quickly found: no byte costs more than one."""
+    return _FRAME_TOKENS + len(text.encode())
+
+
 def windows_of(text: str, limit: int | None) -> list[str]:
     """``text`` in the fewest windows of about equal length that surely have at most ``limit`` tokens; itself where it has.
 
     They are cut at white space where there is some near; together they are ``text``.
     """
-    if limit is None or most_tokens(text) <= limit:
+    if limit is None or _surely_at_most(text) <= limit or most_tokens(text) <= limit:
         return [text]
     costs = [0, *accumulate(map(_tenths, text, " " + text))]
     # A window may begin inside a run.
@@ -103,6 +108,9 @@ def requests_of(texts: Sequence[str], limits: ModelLimits, *, most_texts: int) -
     A text that is over the limit of a request by itself is sent alone: the provider has the last word.
     """
     most = min(most_texts, limits.request_texts or most_texts)
+    if 0 < len(texts) <= most and (limits.request_tokens is None or sum(map(_surely_at_most, texts)) <= limits.request_tokens):
+        yield range(len(texts))
+        return
     start = tokens = 0
     for place, text in enumerate(texts):
         cost = most_tokens(text)

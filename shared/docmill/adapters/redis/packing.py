@@ -84,7 +84,10 @@ def unpack_entry(packed: bytes) -> Entry:
 
 def _unpack_version(fields: list[str]) -> Version | None:
     generation, commit, fingerprint, chunks = fields
-    return Version(int(generation), int(commit), fingerprint, unpack_counts(chunks)) if generation else None
+    if not generation:
+        return None
+    number, _, seconds = commit.partition("@")
+    return Version(int(generation), int(number), fingerprint, unpack_counts(chunks), int(seconds, 16) if seconds else None)
 
 
 def pack_entry(entry: Entry) -> str:
@@ -102,7 +105,8 @@ def _pack_version(version: Version | None) -> str:
     if version is None:
         return "|||"
     require_plain(version.fingerprint)
-    return f"{version.generation}|{version.commit}|{version.fingerprint}|{pack_counts(version.chunks)}"
+    committed_at = "" if version.committed_at is None else f"@{version.committed_at:x}"
+    return f"{version.generation}|{version.commit}{committed_at}|{version.fingerprint}|{pack_counts(version.chunks)}"
 
 
 def unpack_suspicion(packed: str) -> Suspicion:

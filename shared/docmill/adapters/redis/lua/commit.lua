@@ -33,7 +33,7 @@ local function commit(item)
     end
   end
   if #sets > 0 then
-    local number = int(redis.call('HINCRBY', META, 'commits', 1))
+    local number = int(redis.call('HINCRBY', META, 'commits', 1)) .. string.format('@%x', math.floor(NOW / 1000))
     forget_garbage(generation)
     for place, set in ipairs(sets) do
       local old_state, previous = nil, NO_VERSION

@@ -9,7 +9,7 @@ for set, fingerprint in string.gmatch(unchanged, '([^:;]+):([^;]*)') do
   local packed = redis.call('HGET', ENTRIES .. set, document)
   if packed then
     local state, _, size, marked, live, previous, reason = parse_entry(packed)
-    local live_fingerprint, chunks = string.match(live, '^%d+|%d+|([^|]*)|([^|]*)$')
+    local live_fingerprint, chunks = string.match(live, '^%d+|[^|]*|([^|]*)|([^|]*)$')
     if live_fingerprint == fingerprint then
       local new_state = state
       if state == 'F' or state == 'Q' then

@@ -158,7 +158,8 @@ local function end_attempt(document, ticket)
   return new_ticket
 end
 
--- Entries: state|stat|size|marked|live|previous|reason, where a version is generation|commit|fingerprint|chunks -----------------------------
+-- Entries: state|stat|size|marked|live|previous|reason, where a version is generation|commit|fingerprint|chunks, and a commit number@second
+-- (hexadecimal) -----------------------------------------------------------------------------------------------------------------------------
 
 local NO_VERSION = '|||'
 
