@@ -35,11 +35,14 @@ _STRATEGY_THREADS: Final = 8
 class EngineBackend:
     """The ``Backend`` of one knowledge base."""
 
-    def __init__(self, engine: Engine, opened: OpenKnowledgeBase, executor: Executor, vectors: QueryVectors) -> None:
-        """``executor`` runs strategies that wait; ``vectors`` keeps those of recent queries."""
+    def __init__(
+        self, engine: Engine, opened: OpenKnowledgeBase, executor: Executor, reranking_executor: Executor, vectors: QueryVectors
+    ) -> None:
+        """``executor`` runs strategies that wait, ``reranking_executor`` what reranks; ``vectors`` keeps those of recent queries."""
         self._engine = engine
         self._opened = opened
         self._executor = executor
+        self._reranking_executor = reranking_executor
         self._vectors = vectors
         self._searchers: dict[str, Searcher] = {}
         caller = Caller(opened.specification.name, is_query=True)
@@ -68,9 +71,7 @@ class EngineBackend:
             return None
         caller = Caller(self.settings.name, is_query=True)
         kinds = {strategy.name: strategy.kind for strategy in self._opened.index_sets.served().knowledge_base.strategies}
-        return Answerer(
-            self.searcher.search, lambda: self._engine.answer_model_of(settings.model).on_behalf_of(caller), settings, kinds
-        )
+        return Answerer(self.searcher.search, lambda: self._engine.answer_model_of(settings.model).on_behalf_of(caller), settings, kinds)
 
     @property
     def registry(self) -> Registry:
@@ -172,13 +173,17 @@ class EngineBackend:
             timeout_seconds=self._engine.settings.query_timeout_seconds,
             index_set=target.index_set,
             reranking=self._reranking,
+            reranking_executor=self._reranking_executor,
         )
 
 
 def serve_engine(engine: Engine, host: str, port: int) -> RunningServer:
     """Starts to answer HTTP for every knowledge base of ``engine``; raises as ``serve``."""
     executor = ThreadPoolExecutor(_STRATEGY_THREADS, thread_name_prefix="docmill-strategy")
+    reranking_executor = ThreadPoolExecutor(_STRATEGY_THREADS, thread_name_prefix="docmill-rerank")
     vectors = QueryVectors()
-    backends = {name: EngineBackend(engine, opened, executor, vectors) for name, opened in engine.knowledge_bases.items()}
+    backends = {
+        name: EngineBackend(engine, opened, executor, reranking_executor, vectors) for name, opened in engine.knowledge_bases.items()
+    }
     app = make_app(backends, engine.settings.api_key, keys=engine.keys, counter=engine.request_counter)
     return serve(app, host, port)

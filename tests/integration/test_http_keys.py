@@ -30,10 +30,22 @@ class Store(MemoryKeyStore):
         return super().all()
 
 
+class Counter(MemoryRequestCounter):
+    """One that says how many requests it has counted."""
+
+    counted = 0
+
+    def wait_of(self, key: ApiKey) -> float:
+        self.counted += 1
+        return super().wait_of(key)
+
+
 @dataclass
 class World:
     url: str
     store: Store
+    library: Library
+    counter: Counter
 
     def key(self, right: Right = Right.READ, *knowledge_bases: str, **more: float | int | None) -> str:
         """A new key, known to the service at once."""
@@ -60,9 +72,10 @@ def world() -> Iterator[World]:
     payroll.put("salaries.md", "one apple costs a salary")
     payroll.settings = replace(payroll.settings, name="payroll")
     backends = {"library": LibraryBackend(library), "payroll": LibraryBackend(payroll)}
-    server = serve(make_app(backends, keys=store, counter=MemoryRequestCounter(time.monotonic)), "127.0.0.1", 0)
+    counter = Counter(time.monotonic)
+    server = serve(make_app(backends, keys=store, counter=counter), "127.0.0.1", 0)
     try:
-        yield World(server.url, store)
+        yield World(server.url, store, library, counter)
     finally:
         assert server.stop()
         library.close()
@@ -122,6 +135,50 @@ def test_each_right_may_do_what_is_below_it(world: World) -> None:
     assert allowed(world.key(Right.ADMIN, "library")) == ["search", "run"]
 
 
+def test_no_way_of_writing_a_path_gives_a_key_more_than_its_right(world: World) -> None:
+    reads, writes = world.key(Right.READ), world.key(Right.WRITE)
+    for key, method, path in (
+        (reads, "GET", "/v1/keys%0A"),
+        (writes, "POST", "/v1/keys%0A"),
+        (reads, "GET", "/metrics%0A"),
+        (writes, "POST", "/v1/knowledge-bases/library/verify%0A"),
+        (reads, "DELETE", "/v1/knowledge-bases/library/documents/search"),
+        (reads, "PUT", "/v1/knowledge-bases/library/documents/api/answer"),
+        (reads, "DELETE", "/v1/knowledge-bases/library/runs/search"),
+    ):
+        body = {"name": "more", "right": "admin"} if method == "POST" and "keys" in path else {}
+        answer = world.ask(method, path, key, **({} if method in ("GET", "DELETE") else {"json": body}))
+        assert (answer.status_code, answer.json()["code"]) == (403, "request.forbidden"), path
+    for path in ("//v1/keys", "/v1//keys", "/v1/keys/", "/V1/keys", "/v1%2fkeys", "/v1/./keys", "/v1/x/../keys"):
+        assert world.ask("GET", path, reads).status_code in (403, 404), path
+
+
+def test_a_document_may_be_called_like_a_call(world: World) -> None:
+    world.library.put("bin/verify", "one apple")
+    key = world.key(Right.READ)
+    assert world.ask("GET", "/v1/knowledge-bases/library/documents/bin/verify", key).status_code == 200
+
+
+def test_on_an_address_of_the_network_nobody_is_let_in_when_the_last_key_is_gone() -> None:
+    store = Store()
+    key, secret = new_key("test", Right.READ)
+    store.put(key)
+    server = serve(make_app({}, keys=store), "0.0.0.0", 0)
+    try:
+        url = f"http://127.0.0.1:{server.port}/v1/knowledge-bases"
+        assert httpx.get(url, headers={"authorization": f"Bearer {secret}"}).status_code == 200
+        store.remove(key.id)
+        deadline = time.monotonic() + 15
+        while (answer := httpx.get(url, headers={"authorization": f"Bearer {secret}"})).status_code == 200:
+            assert time.monotonic() < deadline
+            assert httpx.get(url).status_code == 401
+            time.sleep(0.05)
+        assert answer.status_code == 401
+        assert httpx.get(url).status_code == 401
+    finally:
+        assert server.stop()
+
+
 def test_a_key_has_so_many_requests_a_minute_and_then_is_told_when_to_come_again(world: World) -> None:
     made, key = new_key("limited", Right.READ, requests_per_minute=3)
     world.store.put(made)
@@ -141,7 +198,7 @@ def test_an_expired_key_is_refused(world: World) -> None:
 def test_keys_are_made_shown_once_listed_and_revoked(world: World) -> None:
     admin = world.key(Right.ADMIN)
     made = world.ask("POST", "/v1/keys", admin, json={"name": "agent", "knowledge_bases": ["library"]})
-    assert made.status_code == 201
+    assert (made.status_code, made.headers["cache-control"]) == (201, "no-store")
     key = made.json()["key"]
     assert world.ask("GET", "/v1/knowledge-bases", key).status_code == 200
     listed = world.ask("GET", "/v1/keys", admin)
@@ -201,3 +258,23 @@ def test_an_agent_sees_the_tools_of_its_keys_knowledge_bases_alone(world: World)
     names, failed, said = anyio.run(run)
     assert ("library" in names, "payroll" in names, failed) == (True, False, False)
     assert "salar" not in said
+
+
+def test_a_request_of_an_agent_counts_once(world: World) -> None:
+    made, key = new_key("agent", Right.READ, requests_per_minute=1000)
+    world.store.put(made)
+    world.wait_until(lambda: world.ask("GET", "/v1/keys", key).status_code == 403)
+    body = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+    }
+    headers = {"authorization": f"Bearer {key}", "accept": "application/json, text/event-stream"}
+    with httpx.Client(base_url=world.url, headers=headers, timeout=30) as client:
+        opened = client.post("/mcp", json=body)
+        client.headers["mcp-session-id"] = opened.headers["mcp-session-id"]
+        assert client.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"}).is_success
+        call = {"name": "library", "arguments": {"query": "apple"}}
+        assert "guide.md" in client.post("/mcp", json={"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}).text
+    assert world.counter.counted == 3

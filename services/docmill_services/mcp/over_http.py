@@ -27,13 +27,11 @@ class McpOverHttp:
         self._running: asyncio.Task[None] | None = None
         self._started = asyncio.Event()
         self._closing = asyncio.Event()
-        self._lock = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request; who may ask was checked before."""
-        async with self._lock:
-            if self._running is None:
-                self._running = asyncio.create_task(self._run(), name="docmill-mcp")
+        if self._running is None:
+            self._running = asyncio.create_task(self._run(), name="docmill-mcp")
         waiting = asyncio.create_task(self._started.wait())
         await asyncio.wait({waiting, self._running}, return_when=asyncio.FIRST_COMPLETED)
         waiting.cancel()

@@ -177,7 +177,7 @@ class RawKnowledgeBase(RawSection):
     tool: RawTool | None = _key("How the knowledge base presents itself as a tool.")
     respect_vcs: bool | None = _key("Leave out what `.gitignore` leaves out.", True)
     allow_secrets: bool | None = _key("Index files that look like credentials, too.", False)
-    max_file_size: Bytes | None = _key("Larger files of text are skipped; PDF, Office files and the like may be ten times as large.", "20MB")
+    max_file_size: Bytes | None = _key("Larger files of text are skipped; PDF, Office files and others may be ten times as large.", "20MB")
     prepend_headings: bool | None = _key("Chunks begin with the headings that they stand under.", True)
     indexing_timeout: Seconds | None = _key("The longest time of one indexing run; `0s` is none.", "30m")
     scan_interval: Seconds | None = _key("The time between full scans while watching.", "15m")

@@ -37,6 +37,7 @@ class Searcher:
         timeout_seconds: of one search.
         index_set: the one that the retrievers were made for; a search keeps to it, whatever is served meanwhile.
         reranking: the stages of reranking, in order.
+        reranking_executor: threads for them; a model that hangs keeps some, which strategies would miss. None takes those of ``executor``.
 
     Raises:
         ConfigurationError: weighted fusion without a weight for each strategy.
@@ -55,9 +56,10 @@ class Searcher:
         timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
         index_set: str | None = None,
         reranking: Sequence[Stage] = (),
+        reranking_executor: Executor | None = None,
     ) -> None:
         self._reranking = tuple(reranking)
-        self._executor = executor
+        self._reranking_executor = executor if reranking_executor is None else reranking_executor
         self._knowledge_base = knowledge_base
         self._retrievers = {retriever.spec.name: retriever for retriever in retrievers}
         self._clock = clock
@@ -87,7 +89,7 @@ class Searcher:
         candidates = legible(snapshot.candidates, request.query, self._knowledge_base.strategies)
         fused = fuse_candidates(candidates, self._knowledge_base.results, request)
         stages = () if request.rerank is False else self._reranking
-        reranked, not_reranked = rerank(stages, request.query, fused, self._executor, self._clock, deadline)
+        reranked, not_reranked = rerank(stages, request.query, fused, self._reranking_executor, self._clock, deadline)
         hits = reranked.hits[: self._knowledge_base.results.limit if request.limit is None else request.limit]
         full_texts = self._full_texts(hits) if _wants_full_content(self._knowledge_base.results, request) else {}
         return SearchOutcome(

@@ -32,6 +32,9 @@ CASES = [
     ("An open bracket [1", "An open bracket [1", [], 0),
     ("Spaces stay  here  [1]  too. ", "Spaces stay  here  [1]  too. ", [1], 0),
     ("A wild range [1-900].", "A wild range [1].", [1], 0),
+    ("No marker goes over [1\n] a line.", "No marker goes over [1\n] a line.", [], 0),
+    ("Many spaces" + " " * 70 + "[1]", "Many spaces" + " " * 70 + "[1]", [1], 0),
+    ("No marker [" + "1, " * 30 + "1] is longer than a line.", "No marker [" + "1, " * 30 + "1] is longer than a line.", [], 0),
 ]
 
 

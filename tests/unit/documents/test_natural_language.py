@@ -12,7 +12,7 @@ TEXTS = {
     "pt": "O tamanho das casas é uma surpresa para os visitantes que não sabem o que os espera na cidade, mas também para os outros.",
     "nl": "De grootte van de huizen is een verrassing voor de bezoekers die niet weten wat er in de stad te zien is.",
     "sv": "Storleken på husen är en överraskning för besökare som inte vet vad som väntar dem i staden och som kan bli sena.",
-    "da": "Størrelsen på husene er en overraskelse for dem, der ikke ved, hvad de kan se i byen, og jeg blev også meget glad for at se dig.",
+    "da": "Størrelsen på husene er en overraskelse for dem, der ikke ved, hvad de kan se i byen, og jeg blev også meget glad for det.",
     "nb": "Størrelsen på husene er en overraskelse for dem som ikke vet hva de kan se i byen, og jeg ble også glad for å se deg nå.",
     "pl": "Wielkość domów jest zaskoczeniem dla wielu osób, które nie wiedzą, co na nich czeka w mieście, ale to się zmienia.",
     "cs": "Velikost domů je pro návštěvníky překvapením, protože nevědí, co je ve městě čeká, a to je podle nich také to, co je láká.",

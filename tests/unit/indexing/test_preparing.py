@@ -32,6 +32,7 @@ def test_strategies_that_cut_alike_are_cut_once() -> None:
         cut.append(chunking)
         return chunk(document, chunking)
 
-    strategies = [StrategySpec(name, StrategyKind.BM25, 0.0, chunking=Chunking(size)) for name, size in (("a", 100), ("b", 100), ("c", 200))]
+    sizes = {"a": 100, "b": 100, "c": 200}
+    strategies = [StrategySpec(name, StrategyKind.BM25, 0.0, chunking=Chunking(size)) for name, size in sizes.items()]
     records_by_strategy("a.py", 1, "f", DOCUMENT, strategies, chunker)
     assert cut == [Chunking(100), Chunking(200)]

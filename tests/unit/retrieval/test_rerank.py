@@ -14,6 +14,7 @@ from docmill.domain.knowledge_bases import Reranking, ScoreFloor
 from docmill.domain.searching import Degraded, Hit, SearchRequest
 from docmill.ports.models import Caller
 from docmill.retrieval.rerank import ModelStage, Reranked, Stage, rerank, stages_of
+from docmill.retrieval.search import Searcher
 from support.library import Library, StillClock, record_of
 
 #: Ten seconds after the time at which ``StillClock`` stands.
@@ -167,6 +168,33 @@ def test_a_stage_that_fails_leaves_the_next_one_what_the_one_before_made(executo
     first, broken, last = by_table(a=0.1, b=0.9), Judge(failing(ProviderTransient("503"))), by_table(a=0.8, b=0.8)
     outcome, degraded = rerank([stage(first), stage(broken), stage(last)], "query", hits_of("a", "b"), executor, StillClock(), SOON)
     assert (texts_of(outcome), len(degraded), outcome.by_model) == (["b", "a"], 1, True)
+
+
+def test_models_that_hang_do_not_keep_strategies_from_their_threads(executor: ThreadPoolExecutor) -> None:
+    released = Event()
+    library = Library()
+    library.put("a", "apple one")
+    judge = Judge(lambda _: 1.0 if released.wait(60) else None)
+    with ThreadPoolExecutor(1) as strategies:
+        searcher = Searcher(
+            library.settings,
+            library.retrievers(),
+            library.state.registry,
+            executor=strategies,
+            clock=SystemClock(),
+            read_text=library.texts.get,
+            stat_of=library.stats.get,
+            timeout_seconds=0.5,
+            reranking=[stage(judge)],
+            reranking_executor=executor,
+        )
+        try:
+            first = searcher.search(SearchRequest("apple"))
+            assert [failure.code for failure in first.degraded] == ["search.strategy_late"]
+            assert strategies.submit(lambda: "free").result(30) == "free"
+        finally:
+            released.set()
+            library.close()
 
 
 def test_a_search_reranks_before_it_cuts_to_the_limit() -> None:

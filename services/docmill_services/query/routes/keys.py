@@ -43,7 +43,9 @@ def key_routes(context: Context) -> APIRouter:
         )
         await context.work.run(lambda: store.put(key))
         context.guard.forget()
-        return json_response(KeyMadeReply.model_validate({**key_reply(key).model_dump(), "key": secret}), 201)
+        response = json_response(KeyMadeReply.model_validate({**key_reply(key).model_dump(), "key": secret}), 201)
+        response.headers["cache-control"] = "no-store"
+        return response
 
     @router.delete("/{key_id}", status_code=204, response_model=None, responses=problems(404, 501, 503))
     async def revoke_key(key_id: str) -> Response:

@@ -3,9 +3,13 @@
 import re
 from typing import Final
 
-_NUMBERS: Final = r"\^?\d{1,4}(?:\s*[-–]\s*\d{1,4})?"
+#: A line's end ends what may become a marker.
+_SPACES: Final = r"[^\S\n]*"
+_NUMBERS: Final = rf"\^?\d{{1,4}}(?:{_SPACES}[-–]{_SPACES}\d{{1,4}})?"
 #: ``[1]``, ``[1, 3]``, ``[1-3]``, ``[^2]``, and the same in the brackets that some models prefer, with the spaces before it.
-_MARKER: Final = re.compile(rf"( *)[\[【]\s*(?:passages?\s*)?({_NUMBERS}(?:\s*[,;]\s*{_NUMBERS})*)\s*[\]】]", re.IGNORECASE)
+_MARKER: Final = re.compile(
+    rf"( *)([\[【]{_SPACES}(?:passages?{_SPACES})?({_NUMBERS}(?:{_SPACES}[,;]{_SPACES}{_NUMBERS})*){_SPACES}[\]】])", re.IGNORECASE
+)
 _OPENING: Final = re.compile(r" *[\[【]|`")
 _RANGE: Final = re.compile(r"(\d+)(?:\s*[-–]\s*(\d+))?")
 #: The longest text that may still become a marker, or end a run of code.
@@ -83,15 +87,16 @@ class Citations:
     def _marker(self, *, at_end: bool) -> str | None:
         """What a bracket begins, as it is to be shown; None while that is open."""
         marker = _MARKER.match(self._held)
-        if marker is None:
-            is_open = not at_end and len(self._held) < _LONGEST and not re.search(r"[\]】\n]", self._held)
-            return None if is_open else self._cut(len(self._held) - len(self._held.lstrip(" ")) + 1)
+        if marker is None or len(marker[2]) > _LONGEST:
+            from_bracket = self._held.lstrip(" ")
+            is_open = not at_end and len(from_bracket) < _LONGEST and not re.search(r"[\]】\n]", from_bracket)
+            return None if is_open else self._cut(len(self._held) - len(from_bracket) + 1)
         if marker.end() == len(self._held) and not at_end:
             return None  # a link may follow
         if self._held.startswith("(", marker.end()):
             return self._cut(marker.end())
         self._cut(marker.end())
-        numbers = [number for part in _RANGE.finditer(marker[2]) for number in _numbers(part)]
+        numbers = [number for part in _RANGE.finditer(marker[3]) for number in _numbers(part)]
         known = [number for number in dict.fromkeys(numbers) if 1 <= number <= self._offered]
         self.dropped += len(set(numbers)) - len(known)
         self.used += [number for number in known if number not in self.used]
