@@ -28,6 +28,7 @@ def test_an_empty_knowledge_base_says_so(service: Service) -> None:
         "run": None,
         "last_complete_run": None,
         "gate": [],
+        "reranking": [],
         "stores": {"words": {"ok": True}, "vectors": {"ok": True}},
         "watching": True,
         "producer": True,

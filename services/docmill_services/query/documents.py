@@ -107,7 +107,7 @@ def _document(document_id: str, entry: Entry | None, state: DocumentState) -> Do
         fields["reason"] = without_folders(entry.reason)
     elif state is DocumentState.EMPTY:
         fields["reason"] = f"{SkipReason.EMPTY}: it has no text that could be searched"
-    if entry and entry.live and entry.live.committed_at is not None:
+    if entry and entry.live and entry.live.chunks and entry.live.committed_at is not None:
         fields["indexed_at"] = time_of(entry.live.committed_at)
     return DocumentReply.model_validate(fields)
 

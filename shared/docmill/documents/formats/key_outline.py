@@ -61,8 +61,8 @@ def _headings(text: str, starts: Sequence[int], entries: Iterable[Entry]) -> Ite
             return
         del parted[entry.depth + 1 :]
         start, size = starts[entry.first], starts[entry.after] - starts[entry.first]
-        if start <= last:
-            continue  # another one begins on the same line
+        if start < last or (start == last and not (path and entry.depth > path[-1][0])):
+            continue  # another one begins on the same line, and this one is not in it
         is_section = entry.apart or (entry.after - entry.first > 2 and size >= _SMALL_ENTRY)
         parted.append(is_section and size >= _SMALL_SECTION and entry.depth + 1 < _DEEPEST)
         if is_section:
