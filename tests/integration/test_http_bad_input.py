@@ -193,7 +193,6 @@ def test_reranking_that_is_not_configured_is_refused(service: Service) -> None:
     [
         ("PUT", "/v1/knowledge-bases/library/documents/a.md"),
         ("DELETE", "/v1/knowledge-bases/library/documents/a.md"),
-        ("POST", "/mcp"),
     ],
 )
 def test_later_calls_say_that_they_are_not_available(service: Service, method: str, path: str) -> None:

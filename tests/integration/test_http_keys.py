@@ -18,6 +18,13 @@ from docmill_services.query.serve import serve
 from support.http_service import LibraryBackend
 from support.library import Library
 
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}
+
 
 class Store(MemoryKeyStore):
     """One that may be out."""
@@ -264,17 +271,22 @@ def test_a_request_of_an_agent_counts_once(world: World) -> None:
     made, key = new_key("agent", Right.READ, requests_per_minute=1000)
     world.store.put(made)
     world.wait_until(lambda: world.ask("GET", "/v1/keys", key).status_code == 403)
-    body = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
-    }
     headers = {"authorization": f"Bearer {key}", "accept": "application/json, text/event-stream"}
     with httpx.Client(base_url=world.url, headers=headers, timeout=30) as client:
-        opened = client.post("/mcp", json=body)
+        opened = client.post("/mcp", json=INITIALIZE)
         client.headers["mcp-session-id"] = opened.headers["mcp-session-id"]
         assert client.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"}).is_success
         call = {"name": "library", "arguments": {"query": "apple"}}
         assert "guide.md" in client.post("/mcp", json={"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}).text
     assert world.counter.counted == 3
+
+
+def test_the_session_of_a_key_is_none_of_another_keys(world: World) -> None:
+    headers = {"accept": "application/json, text/event-stream"}
+    own, other = ({**headers, "authorization": f"Bearer {world.key()}"} for _ in range(2))
+    opened = httpx.post(f"{world.url}/mcp", json=INITIALIZE, headers=own, timeout=30)
+    session = {"mcp-session-id": opened.headers["mcp-session-id"]}
+    said = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert httpx.post(f"{world.url}/mcp", json=said, headers={**other, **session}, timeout=30).status_code == 404
+    assert httpx.delete(f"{world.url}/mcp", headers={**other, **session}, timeout=30).status_code == 404
+    assert httpx.post(f"{world.url}/mcp", json=said, headers={**own, **session}, timeout=30).is_success

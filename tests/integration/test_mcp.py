@@ -1,6 +1,7 @@
 """MCP through the SDK's own client: over streamable HTTP in the query service, and over standard input and output of a command."""
 
 import json
+import logging
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,6 +20,12 @@ from support.failing import Failing
 from support.http_service import Service
 from support.running_docmill import PROGRAM, RunningDocmill, environment, write_configuration
 
+INITIALIZE: Final = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}
 FIXED_TOOLS: Final = ["index_status", "list_knowledge_bases", "read_document"]
 
 
@@ -118,6 +125,7 @@ def test_a_document_is_read_by_lines_and_says_where_it_goes_on(service: Service)
         ("library", {"query": "x", "limit": 0}, "limit"),
         ("library", {"query": "x", "colour": "red"}, "colour"),
         ("library", {}, "query"),
+        ("library", {"query": "x", "y" * 1000: 1}, f" {'y' * 100}: "),
         ("nothing", {}, "there is no tool 'nothing'"),
         ("read_document", {"knowledge_base": "library", "document_id": "gone.md"}, "no document 'gone.md'"),
         ("read_document", {"knowledge_base": "secret", "document_id": "a"}, "no knowledge base is called 'secret'"),
@@ -138,6 +146,15 @@ def test_pages_of_other_origins_and_hosts_are_refused(url: str) -> None:
         assert httpx.post(url, json=body, headers={**accept, **header}).status_code == 403
 
 
+def test_a_key_that_nobody_needs_may_be_anything(url: str) -> None:
+    headers = {b"accept": b"application/json, text/event-stream", b"authorization": "Bearer ä".encode("latin-1")}
+    with httpx.Client(headers=headers, timeout=30) as client:
+        opened = client.post(url, json=INITIALIZE)
+        client.headers["mcp-session-id"] = opened.headers["mcp-session-id"]
+        assert client.post(url, json={"jsonrpc": "2.0", "method": "notifications/initialized"}).is_success
+        assert "library" in client.post(url, json={"jsonrpc": "2.0", "id": 2, "method": "tools/list"}).text
+
+
 def test_a_session_is_told_when_a_knowledge_base_can_be_searched(service: Service) -> None:
     told = anyio.Event()
 
@@ -154,6 +171,18 @@ def test_a_session_is_told_when_a_knowledge_base_can_be_searched(service: Servic
             return [tool.name for tool in (await client.list_tools()).tools]
 
     assert "library" in anyio.run(run)
+
+
+def test_a_server_that_stops_ends_the_streams_of_its_agents_first(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+    headers = {"accept": "application/json, text/event-stream"}
+    with httpx.Client(base_url=service.server.url, headers=headers, timeout=30) as client:
+        opened = client.post("/mcp", json=INITIALIZE)
+        client.headers["mcp-session-id"] = opened.headers["mcp-session-id"]
+        assert client.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"}).is_success
+        with client.stream("GET", "/mcp") as stream:
+            assert service.server.stop(30)
+            stream.read()  # which raises where the connection is broken
+    assert [record.message for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
 class TestOverStandardInputAndOutput:
@@ -185,12 +214,7 @@ class TestOverStandardInputAndOutput:
         (tmp_path / "docs").mkdir()
         configuration = write_configuration(tmp_path / "docmill.yaml", tmp_path / "docs")
         asked = [
-            {
-                "jsonrpc": "2.0",
-                "id": 1,
-                "method": "initialize",
-                "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
-            },
+            INITIALIZE,
             {"jsonrpc": "2.0", "method": "notifications/initialized"},
             {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "kb", "arguments": {"query": "pear"}}},
         ]

@@ -110,7 +110,7 @@ def engine(configuration: Configuration, tmp_path: Path) -> Iterator[Owner]:
 
 
 def backend_of(engine: Owner, name: str, threads: ThreadPoolExecutor) -> Any:
-    return EngineBackend(engine, engine.knowledge_base(name), threads, QueryVectors())
+    return EngineBackend(engine, engine.knowledge_base(name), threads, threads, QueryVectors())
 
 
 def test_a_search_goes_on_without_a_provider_that_is_left_alone_and_says_why(server: EmbeddingServer, engine: Owner) -> None:

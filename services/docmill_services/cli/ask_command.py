@@ -8,7 +8,7 @@ from docmill.domain.errors import ExitCode, ServiceDown
 from docmill_services.cli.api import open_api
 from docmill_services.cli.finding import configuration_of, knowledge_base_meant, origin_to_ask
 from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir, KnowledgeBaseName
-from docmill_services.cli.output import out, print_json, say, valid_text
+from docmill_services.cli.output import out, print_json, printable, say, valid_text
 
 
 def ask(
@@ -29,7 +29,7 @@ def ask(
     with open_api(origin, data_dir) as api:
         for event, data in api.events(f"/v1/knowledge-bases/{name}/answer", {**body, "stream": True}):
             if event == "delta" and not as_json:
-                out.print(data["text"], end="", markup=False, highlight=False, soft_wrap=True)
+                out.print(printable(data["text"]), end="", markup=False, highlight=False, soft_wrap=True)
             elif event == "done":
                 answer = data
     if not answer:
@@ -46,7 +46,7 @@ def _show_sources(answer: dict[str, Any]) -> None:
     if answer["citations"]:
         out.print()
     for citation in answer["citations"]:
-        out.print(citation["label"], markup=False, highlight=False, soft_wrap=True)
+        out.print(printable(citation["label"]), markup=False, highlight=False, soft_wrap=True)
     if not answer["is_grounded"] and not answer["declined"]:
         say("the answer cites none of the passages: it may not come from the documents")
     for degraded in answer["degraded"]:

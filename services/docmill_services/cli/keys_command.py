@@ -11,7 +11,7 @@ from docmill.domain.errors import ExitCode, UsageError
 from docmill_services.cli.api import open_api
 from docmill_services.cli.finding import origin_to_ask
 from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir
-from docmill_services.cli.output import out, print_json, say, valid_text
+from docmill_services.cli.output import out, print_json, printable, say, valid_text
 
 keys_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -57,7 +57,7 @@ def list_keys(config: Config = None, data_dir: DataDir = DEFAULT_DATA_DIR, as_js
         bases = "all knowledge bases" if key["knowledge_bases"] is None else ", ".join(key["knowledge_bases"])
         limit = f", {key['requests_per_minute']} requests a minute" if key["requests_per_minute"] else ""
         end = f", until {key['expires_at']}" if key["expires_at"] else ""
-        out.print(f"{key['id']}  {key['name']}: {key['right']}, {bases}{limit}{end}", markup=False, highlight=False)
+        out.print(printable(f"{key['id']}  {key['name']}: {key['right']}, {bases}{limit}{end}"), markup=False, highlight=False)
     if not found["keys"]:
         say("there are no keys: everybody on this machine may ask")
     return ExitCode.OK

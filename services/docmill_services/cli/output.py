@@ -2,13 +2,16 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -22,6 +25,11 @@ def print_json(data: Any) -> None:
 def say(message: str) -> None:
     """A line for the person at the terminal, as it is: no markup is read in it."""
     err.print(message, markup=False)
+
+
+def printable(text: str) -> str:
+    """``text`` without what a terminal would obey: control characters other than tabs and line breaks become U+FFFD."""
+    return _CONTROLS.sub("\ufffd", text)
 
 
 def print_rows(title: str, rows: Sequence[tuple[str, str | Text]], *, to: Console = out) -> None:

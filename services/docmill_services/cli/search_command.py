@@ -10,7 +10,7 @@ from docmill.domain.errors import ExitCode
 from docmill_services.cli.api import open_api
 from docmill_services.cli.finding import configuration_of, knowledge_base_meant, origin_to_ask
 from docmill_services.cli.options import DEFAULT_DATA_DIR, AsJson, Config, DataDir, KnowledgeBaseName
-from docmill_services.cli.output import out, print_json, say, valid_text
+from docmill_services.cli.output import out, print_json, printable, say, valid_text
 
 _SHOWN_CHARACTERS = 300
 _WORTH_SHOWING = 4
@@ -54,17 +54,17 @@ def _show(found: dict[str, Any], query: str, *, full: bool) -> None:
         page = result.get("page")
         place = f"{result['path']}, p. {page}" if page else f"{result['path']}:{result['start_line']}-{result['end_line']}"
         line = Text(f"{result['rank']:>2}. ")
-        line.append(place, style="bold cyan")
+        line.append(printable(place), style="bold cyan")
         headings = " › ".join(result["headings"])
         if headings:
-            line.append(f"  {headings}", style="green")
+            line.append(printable(f"  {headings}"), style="green")
         if result.get("score") is not None:
             line.append(f"  {result['score']:.4f}", style="dim")
         if result["stale"]:
             line.append("  changed since", style="yellow")
         out.print(line)
         text = result["text"] if full else excerpt_of(result["text"], query)
-        out.print(Text("    " + text.replace("\n", "\n    ")))
+        out.print(Text("    " + printable(text).replace("\n", "\n    ")))
         for name, trace in (result.get("strategies") or {}).items():
             out.print(Text(f"    {name}: rank {trace['rank']}, score {trace['score']:.4f}", style="dim"))
     if not found["results"]:

@@ -34,7 +34,7 @@ class ServiceAsker:
     def __init__(self, client: httpx.AsyncClient, authorization: str) -> None:
         """``authorization`` is the header of whoever asks; "" where it brought none."""
         self._client = client
-        self._headers = {"authorization": authorization} if authorization else {}
+        self._headers = {b"authorization": authorization.encode("latin-1")} if authorization else {}  # as it came, whatever it is
 
     async def get(self, path: str) -> Any:
         """See ``Asker``."""

@@ -8,28 +8,39 @@ from typing import TYPE_CHECKING
 import httpx
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from docmill.domain.access import ApiKey
 from docmill.domain.knowledge_bases import KnowledgeBase
 from docmill_services.query.edge import COUNTED_KEY
+from docmill_services.query.guard import CALLER
+from docmill_services.query.problems import RefusedRequest
 
 if TYPE_CHECKING:
+    from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 
 class McpOverHttp:
     """An ASGI application that is started by its first request: most services have no agents, and need not wait for what it imports."""
 
-    def __init__(self, app: Callable[[], ASGIApp], knowledge_bases: Callable[[], Sequence[KnowledgeBase]], own_key: str) -> None:
-        """Asks ``app``, the whole query service, with the key of whoever asks, and with its own to see what has changed."""
+    def __init__(
+        self, app: Callable[[], ASGIApp], knowledge_bases: Callable[[], Sequence[KnowledgeBase]], own_key: str, stopping: asyncio.Event
+    ) -> None:
+        """Asks ``app``, the whole query service, with the key of whoever asks, and with its own to see what has changed.
+
+        All sessions end when ``stopping`` is set: their streams would keep the server waiting.
+        """
         self._app = app
         self._knowledge_bases = knowledge_bases
         self._own = f"Bearer {own_key}"
         self._manager: StreamableHTTPSessionManager | None = None
         self._running: asyncio.Task[None] | None = None
         self._started = asyncio.Event()
-        self._closing = asyncio.Event()
+        self._stopping = stopping
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves one request; who may ask was checked before."""
+        """Serves one request; who may ask was checked before. A session is that of the key which began it, and no other key's."""
+        if self._stopping.is_set():
+            raise RefusedRequest("server.stopping", "docmill is stopping; ask again when it runs")
         if self._running is None:
             self._running = asyncio.create_task(self._run(), name="docmill-mcp")
         waiting = asyncio.create_task(self._started.wait())
@@ -38,11 +49,12 @@ class McpOverHttp:
         if self._manager is None:
             self._running.result()  # raises what it ended with
             raise RuntimeError("MCP ended before it had begun")
-        await self._manager.handle_request(scope, receive, send)
+        key = CALLER.get()
+        await self._manager.handle_request(scope if key is None else {**scope, "user": _user_of(key)}, receive, send)
 
     async def close(self) -> None:
         """Ends all sessions."""
-        self._closing.set()
+        self._stopping.set()
         if self._running is not None:
             await self._running
 
@@ -69,9 +81,17 @@ class McpOverHttp:
             self._manager = manager
             self._started.set()
             try:
-                await self._closing.wait()
+                await self._stopping.wait()
             finally:
                 announcing.cancel()
+
+
+def _user_of(key: ApiKey) -> "AuthenticatedUser":
+    """What sessions know the owner of a key by."""
+    from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+    from mcp.server.auth.provider import AccessToken
+
+    return AuthenticatedUser(AccessToken(token="", client_id=key.id, scopes=[]))
 
 
 def _counted(app: ASGIApp) -> ASGIApp:

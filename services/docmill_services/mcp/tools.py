@@ -99,7 +99,7 @@ class Tools:
         except Refused as refused:
             return _failure(str(refused))
         except ValidationError as error:
-            problems = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}" for one in error.errors()[:10])
+            problems = "; ".join(f"{'.'.join(map(str, one['loc']))[:100] or 'arguments'}: {one['msg']}" for one in error.errors()[:10])
             return _failure(f"{name[:100]}: {problems}")
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=structured)
 

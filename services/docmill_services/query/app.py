@@ -65,7 +65,9 @@ def make_app(
         title="docmill", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=lifespan
     )
     app.state.context = context
-    mcp = McpOverHttp(lambda: app, lambda: [backend.settings for backend in context.all_knowledge_bases.values()], guard.own_key)
+    mcp = McpOverHttp(
+        lambda: app, lambda: [backend.settings for backend in context.all_knowledge_bases.values()], guard.own_key, context.stopping
+    )
     app.router.routes.append(Route("/mcp", mcp, methods=["GET", "POST", "DELETE"], name="mcp", include_in_schema=False))
     work_routes = (key_routes, run_routes, retry_routes, removal_routes, verification_routes)
     for routes in (health_routes, knowledge_base_routes, search_routes, answer_routes, document_routes, *work_routes):

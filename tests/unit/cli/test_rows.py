@@ -83,3 +83,7 @@ def test_a_cost_that_is_not_known_names_the_models_without_a_price() -> None:
 def test_what_costs_next_to_nothing_is_not_said_to_cost_nothing() -> None:
     assert _line(work("openai/a", 0.00000016)) == "openai/a: 1 text, about 8 tokens, 1 request, less than $0.0001"
     assert _cost({"cost_usd_estimate": 0.0, "models": []}) == "$0.00"
+
+
+def test_what_a_terminal_would_obey_is_not_printed() -> None:
+    assert printable("a\x1b[31mred\x07\n\tb\x9bc") == "a\ufffd[31mred\ufffd\n\tb\ufffdc"

@@ -1,7 +1,7 @@
 """Answers questions over one knowledge base: retrieve, rerank, fit to budget, ask the model, resolve citations."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from docmill.domain.answering import Answer, Passage
@@ -12,6 +12,7 @@ from docmill.retrieval.answering.citations import Citations
 from docmill.retrieval.answering.declining import declining_text
 from docmill.retrieval.answering.packing import above_floor, pack
 from docmill.retrieval.answering.prompt import DECLINES, SYSTEM, answer_prompt
+from docmill.retrieval.validate import MAX_LIMIT
 
 #: Of an answer; some models count what they think, too.
 MOST_TOKENS: Final = 4096
@@ -61,8 +62,9 @@ class Answerer:
         return question.answer(question.feed(said) + question.finish())
 
     def _ask(self, request: SearchRequest) -> "_Question":
-        outcome = self._search(request)
-        relevant = above_floor(outcome.hits, self._settings.min_score, self._kinds)
+        # The model reads the best of more than it is shown: retrieval is for recall, the prompt for precision.
+        outcome = self._search(replace(request, limit=min(2 * self._settings.passages, MAX_LIMIT)))
+        relevant = above_floor(outcome.hits, self._settings.min_score, self._kinds, reranked=outcome.reranked)
         passages = pack(relevant, most=self._settings.passages, budget_characters=self._settings.budget_chars)
         return _Question(request.query, outcome, passages)
 
@@ -134,14 +136,14 @@ class _Question:
         if self._has_begun:
             return self._citations.feed(piece)
         self._beginning += piece
-        said = self._beginning.lstrip()
+        said = _without_marks(self._beginning)
         if DECLINES.startswith(said) or (said.startswith(DECLINES) and not said[len(DECLINES) :].lstrip(_BETWEEN)):
             return ""
         return self._begin(said)
 
     def finish(self) -> str:
         """What was held back."""
-        text = "" if self._has_begun else self._begin(self._beginning.lstrip())
+        text = "" if self._has_begun else self._begin(_without_marks(self._beginning))
         return text + self._citations.finish()
 
     def answer(self, text: str) -> Answer:
@@ -160,6 +162,7 @@ class _Question:
         if said.startswith(DECLINES):
             self._declines = True
             said = said[len(DECLINES) :].lstrip(_BETWEEN)
+            self._citations = Citations(0)  # what declines cites nothing, whatever it says
         return self._citations.feed(said)
 
     def _answer(self, text: str, cited: tuple[Passage, ...], *, declined: bool) -> Answer:
@@ -167,9 +170,15 @@ class _Question:
             text=text,
             cited=cited,
             offered=len(self.passages),
-            dropped_markers=self._citations.dropped,
+            dropped_markers=0 if declined else self._citations.dropped,
             declined=declined,
             degraded=self._outcome.degraded,
             freshness=self._outcome.freshness,
             reranked=self._outcome.reranked,
         )
+
+
+def _without_marks(beginning: str) -> str:
+    """The beginning of an answer; where it is the word for declining, or may become that, without what a model may dress it in."""
+    bare = beginning.lstrip(_BETWEEN)
+    return bare if bare.startswith(DECLINES) or DECLINES.startswith(bare) else beginning.lstrip()

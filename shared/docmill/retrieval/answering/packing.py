@@ -35,30 +35,30 @@ def pack(hits: Sequence[Hit], *, most: int, budget_characters: int) -> list[Pass
     return passages
 
 
-def above_floor(hits: Sequence[Hit], floor: float | None, kinds: dict[str, StrategyKind]) -> list[Hit]:
+def above_floor(hits: Sequence[Hit], floor: float | None, kinds: dict[str, StrategyKind], *, reranked: bool) -> list[Hit]:
     """The hits that are relevant enough to answer from; none of them when not even one reaches ``floor``.
 
-    What reaches the floor is the score of the reranking model; where there is none, the similarity that a strategy with vectors found,
-    and in a knowledge base without such a strategy the BM25 score. Scores of the fusion say nothing about relevance: they come from ranks.
-    A hit that words alone have found beside vectors has no score on this scale; it stays when another hit reaches the floor.
+    What reaches the floor is the score of the reranking model; where none has scored any, the similarity that a strategy with vectors
+    found, and in a knowledge base without such a strategy the BM25 score. Scores of the fusion say nothing about relevance: they come from
+    ranks. A hit without a score on this scale, which the model has not read, or which words alone have found beside vectors, stays when
+    another hit reaches the floor.
 
     Args:
         hits: best first.
         floor: None lets all pass.
         kinds: of the strategies, by name.
+        reranked: a model has scored hits, if only to leave them out.
     """
     if floor is None:
         return list(hits)
     has_vectors = any(kind is not StrategyKind.BM25 for kind in kinds.values())
-    scores = [_score(hit, kinds, has_vectors=has_vectors) for hit in hits]
+    scores = [hit.rerank_score if reranked else _score(hit, kinds, has_vectors=has_vectors) for hit in hits]
     if not any(score is not None and score >= floor for score in scores):
         return []
     return [hit for hit, score in zip(hits, scores, strict=True) if score is None or score >= floor]
 
 
 def _score(hit: Hit, kinds: dict[str, StrategyKind], *, has_vectors: bool) -> float | None:
-    if hit.rerank_score is not None:
-        return hit.rerank_score
     own = [
         trace.score
         for name, trace in hit.strategies.items()
