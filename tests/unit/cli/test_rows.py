@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from docmill_services.cli.dry_run import _cost, _line
-from docmill_services.cli.output import counted, print_rows
+from docmill_services.cli.output import counted, print_rows, printable
 from docmill_services.cli.status_command import rows_of
 
 NOON = 1_800_000_000.0
