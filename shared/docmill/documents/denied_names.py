@@ -16,7 +16,7 @@ _SECRET_IN_FOLDER: Final = {b"config.json": b".docker", b"config": b".kube"}
 
 _LEFTOVER_FOLDERS: Final = frozenset(b".git .hg .svn .docmill __pycache__".split())
 _LEFTOVER_NAMES: Final = frozenset(b".git .DS_Store Thumbs.db desktop.ini 4913".split())
-_LEFTOVER: Final = re.compile(rb"(.+(~)|\..+(\.sw[a-z])|(\.#).+|(#).+#|.*(\.tmp))\Z", re.DOTALL)
+_LEFTOVER: Final = re.compile(rb"(?:.+(~)|\..+(\.sw[a-z])|(\.#).+|(#).+#|.*(\.tmp))\Z", re.DOTALL)
 _LEFTOVER_PATTERNS: Final = ("", "*~", ".*.sw?", ".#*", "#*#", "*.tmp")
 
 

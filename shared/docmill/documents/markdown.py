@@ -1,13 +1,14 @@
 """Markdown's block structure as CommonMark 0.31 has it, as far as it is needed: headings, and blocks that are better kept whole.
 
-A heading counts when it stands in the document itself: not in fenced code, an HTML block, a list item or a quote.
+A heading counts when it stands in the document itself: not in fenced code, a list item or a quote. In HTML blocks it
+is one of HTML.
 """
 
 import re
 from dataclasses import dataclass
 from typing import Final
 
-from docmill.documents.markdown_html import BLANK_LINE, html_block_end
+from docmill.documents.markdown_html import BLANK_LINE, ends_html_heading, html_block_end, html_heading_level, html_heading_text
 from docmill.domain.documents import Heading, Outline, WholeBlock
 
 _LONGEST_HEADING: Final = 200
@@ -45,6 +46,7 @@ class _OutlineReader:
     """Reads line by line and remembers what is open.
 
     Attributes:
+        _html_heading: the level of the open heading of HTML, and where its first line begins.
         _paragraph: where the open paragraph of the document itself begins.
         _lazy: whether a paragraph in a list item or a quote is open; a plain line continues it, however it is indented.
         _item: how far the content of the open list item is indented; 0 when none is open.
@@ -58,6 +60,7 @@ class _OutlineReader:
         self._blocks: list[WholeBlock] = []
         self._fence: _Fence | None = None
         self._html_end: re.Pattern[str] | None = None
+        self._html_heading: tuple[int, int] | None = None
         self._paragraph: int | None = None
         self._lazy = False
         self._item = 0
@@ -97,7 +100,9 @@ class _OutlineReader:
         if self._fence is not None and self._stays_in_fence(self._fence, content, indent, position, following):
             return
         if self._html_end is not None:
-            if not content if self._html_end is BLANK_LINE else self._html_end.search(line):
+            if self._html_end is BLANK_LINE and content:
+                self._read_html(content, position, following)
+            elif self._html_end is BLANK_LINE or self._html_end.search(line):
                 self._html_end = None
             return
         if not content:
@@ -148,8 +153,20 @@ class _OutlineReader:
         elif (end := html_block_end(content, in_paragraph=self._paragraph is not None or self._lazy)) is not None:
             self._end_blocks(position)
             self._html_end = None if end is not BLANK_LINE and end.search(content) else end
+            self._html_heading = None
+            if end is BLANK_LINE:
+                self._read_html(content, position, following)
         elif not self._opens_fence(content, 0, position):
             self._read_text(content, position, following)
+
+    def _read_html(self, content: str, position: int, following: int) -> None:
+        if self._html_heading is None and (level := html_heading_level(content)):
+            self._html_heading = level, position
+        if self._html_heading is not None and ends_html_heading(content):
+            level, start = self._html_heading
+            self._html_heading = None
+            if title := html_heading_text(self._text[start:following]):
+                self._add_heading(level, title, start, following)
 
     def _read_text(self, content: str, position: int, following: int) -> None:
         if self._lazy:

@@ -119,11 +119,22 @@ def find_secret(text: str) -> FoundSecret | None:
 
 
 def require_no_secret(document: LoadedDocument) -> None:
-    """Raises ``DocumentSkipped`` for a document whose text holds a secret, saying which kind and where, never the secret."""
+    """Raises ``DocumentSkipped`` for a document that holds a secret, saying which kind and where, never the secret.
+
+    What is known of it counts as well as its text: both are stored and shown.
+    """
     secret = find_secret(document.text)
+    place = "" if secret is None else _place(document, secret.start)
+    if secret is None:
+        secret, place = find_secret(_about(document)), "in its title or its metadata"
     if secret is not None:
-        found = f"it holds what looks like {secret.kind}, {_place(document, secret.start)}"
+        found = f"it holds what looks like {secret.kind}, {place}"
         raise DocumentSkipped(SkipReason.SECRET, f"{found}; to index it, name the file in docs or set allow_secrets")
+
+
+def _about(document: LoadedDocument) -> str:
+    values = [value if isinstance(value, list) else [value] for value in document.metadata.values()]
+    return "\n".join([document.title, *(one for value in values for one in value if isinstance(one, str))])
 
 
 def _place(document: LoadedDocument, start: int) -> str:

@@ -131,9 +131,13 @@ class IndexSets:
         It does so too when the registry says otherwise than ``open`` did: a process of another configuration decided meanwhile, or
         rebuilt the registry. And an index of the set that is lacking is made again.
 
+        A registry that is not open is left to whoever opens it: what it served before must not be served before it knows its documents.
+
         Raises:
             StoreDown: a store does not answer.
         """
+        if not self._state.registry.position().epoch:
+            return False
         now = self._configured()
         if now.index_set != self._current.index_set:
             _log.warning("store_was_swapped", index_set=now.index_set, before=self._current.index_set, then="everything is indexed again")

@@ -179,8 +179,8 @@ class SnapshotReader:
             if self._last_position is None:
                 raise
             return _Turn(_without_news(self._last_position), unverified=True)
-        if position.index_set is None and self._last_position is not None:
-            # The registry was emptied: until it is rebuilt it knows no more than one that does not answer.
+        if self._last_position is not None and (position.index_set is None or not position.epoch):
+            # The registry was emptied: until it is rebuilt and opened it knows no more than one that does not answer.
             return _Turn(_without_news(self._last_position), unverified=True)
         return _Turn(position)
 

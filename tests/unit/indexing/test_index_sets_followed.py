@@ -11,6 +11,7 @@ import pytest
 
 from docmill.adapters.memory.models import HashEmbeddingModel
 from docmill.adapters.memory.state import MemoryState
+from docmill.adapters.memory.state_data import StateData
 from docmill.adapters.memory.stores import MemoryLexicalStore, MemoryVectorStore
 from docmill.config.roots import resolve_roots
 from docmill.domain.errors import StoreDown
@@ -28,8 +29,8 @@ class Hosts:
     """One process that decides and one that follows, on the same servers."""
 
     def __init__(self) -> None:
-        memory = MemoryState("kb")
-        self.state = KnowledgeBaseState(memory.registry, memory.leases, memory.ledger)
+        self.memory = MemoryState("kb")
+        self.state = KnowledgeBaseState(self.memory.registry, self.memory.leases, self.memory.ledger)
         self.state.registry.raise_epoch(1)
         self.vectors, self.lexical = MemoryVectorStore(), MemoryLexicalStore()
         self.now = 0.0
@@ -170,6 +171,15 @@ def test_the_one_that_decides_opens_its_set_again_after_another_one_decided(host
     assert hosts.producer.reopen_if_swapped()
     assert names(hosts.process(BEFORE)) == names(hosts.producer)
     assert not hosts.producer.reopen_if_swapped()
+
+
+def test_nothing_is_served_from_a_registry_that_was_emptied_before_it_is_open_again(hosts: Hosts) -> None:
+    hosts.memory.restore(StateData("kb"))
+    assert not hosts.producer.reopen_if_swapped()
+    assert hosts.state.registry.position().index_set is None
+    hosts.state.registry.raise_epoch(2)
+    assert hosts.producer.reopen_if_swapped()
+    assert hosts.state.registry.position().index_set is not None
 
 
 def test_an_index_that_somebody_removed_is_made_again_and_compared(hosts: Hosts) -> None:

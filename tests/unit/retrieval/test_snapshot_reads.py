@@ -274,6 +274,15 @@ def test_an_emptied_registry_is_treated_as_a_silent_one(library: Library) -> Non
     assert read_texts(library, reader) == (["apple one"], True)
 
 
+def test_an_emptied_registry_that_already_knows_what_is_served_is_not_believed_before_it_is_open(library: Library) -> None:
+    reader = SnapshotReader(library.name, library.state.registry, library.executor, StillClock())
+    library.put("a", "apple one")
+    read_texts(library, reader)
+    library.state.restore(StateData(library.name))
+    library.state.registry.serve(library.index_set)
+    assert read_texts(library, reader) == (["apple one"], True)
+
+
 def test_a_registry_emptied_during_a_query_still_gives_one_generation(library: Library) -> None:
     library.put("a", "apple one")
     during = Interrupted(library.retrievers()[0], after=[lambda: library.state.restore(StateData(library.name))])

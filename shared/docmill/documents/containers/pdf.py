@@ -48,7 +48,7 @@ def read_pdf(content: bytes) -> Extracted:
 def _refused(pdfium: Any, error: Exception) -> DocumentSkipped:
     if getattr(error, "err_code", None) in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY):
         return DocumentSkipped(SkipReason.ENCRYPTED, "it is protected by a password")
-    return DocumentSkipped(SkipReason.PARSER_FAILED, f"it is damaged: {error}"[:300])
+    return DocumentSkipped(SkipReason.PARSER_FAILED, f"it is damaged: {str(error).rstrip('.')}"[:300])
 
 
 def _pages(pypdfium2: Any, pdfium: Any, pdf: Any, *, forms: bool) -> tuple[list[list[SetLine]], bool]:

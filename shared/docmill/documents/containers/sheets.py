@@ -8,6 +8,7 @@ from typing import Any, Final
 from docmill.documents.containers.guarding import guarded, not_installed
 from docmill.documents.containers.office_package import OfficePackage
 from docmill.documents.containers.properties import Properties
+from docmill.documents.containers.sheet_extent import require_near_cells
 from docmill.documents.containers.tables import add_table
 from docmill.documents.containers.text_builder import TextBuilder
 from docmill.documents.extracted import Extracted
@@ -27,6 +28,7 @@ def read_workbook(content: bytes) -> Extracted:
     if content.startswith(_ZIP):
         package = OfficePackage(content, "xl/workbook.xml")
         package.archive.require_bounded()
+        require_near_cells(package)
         known = package.properties()
     try:
         import python_calamine

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from docmill.documents.extracted import Extracted
+from docmill.documents.formats.escapes import with_letters
 from docmill.documents.formats.key_outline import Entry, key_outline
 from docmill.documents.formats.shortening import shortened
 from docmill.domain.documents import Outline, WholeBlock
@@ -24,14 +25,14 @@ _TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]|//.*|/\*.*?\*/')
 
 def read_json(text: str) -> Extracted:
     """The text."""
-    text = shortened(text)
+    text = shortened(with_letters(text))
     lines = text.split("\n")
     return Extracted(text, _outline(text, lines) if len(lines) > 2 else Outline())
 
 
 def read_json_lines(text: str) -> Extracted:
     """The text; a value, which takes a line, is kept whole."""
-    text = shortened(text)
+    text = shortened(with_letters(text))
     blocks: list[WholeBlock] = []
     start = 0
     while start < len(text) and len(blocks) < _MOST_LINES:

@@ -22,6 +22,8 @@ _TOKEN: Final = re.compile(
 )
 _BEGIN_VERBATIM: Final = re.compile(r"\\begin[ \t]*\{((?:verbatim|Verbatim|lstlisting|minted|comment|alltt)\*?)\}")
 _BODY: Final = re.compile(r"^[ \t]*\\begin[ \t]*\{document\}[^\n]*\n?", re.MULTILINE)
+_END: Final = re.compile(r"[ \t]*\\end[ \t]*\{document\}")
+_COMMENTED: Final = "comment"
 _SAID: Final = re.compile(r"\\(title|subtitle|author|date|keywords|subject)\b[ \t]*(?=[\[{])")
 _COMMENT: Final = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
 _TAKES_PERCENT: Final = ("\\verb", "\\url", "\\href", "\\path", "\\lstinline")
@@ -57,19 +59,30 @@ def _without_comments(text: str) -> tuple[str, list[int] | None]:
     lines = text.split("\n")
     kept: list[int] = []
     verbatim = ""
+    last_comment = max((line for line, content in enumerate(lines) if "\\end{comment}" in content), default=-1)
     for line, content in enumerate(lines):
         if verbatim:
+            if verbatim != _COMMENTED:
+                kept.append(line)
             verbatim = "" if f"\\end{{{verbatim}}}" in content else verbatim
-        else:
-            if "%" in content and not any(command in content for command in _TAKES_PERCENT):
-                bare = _COMMENT.sub(r"\1", content).rstrip()
-                if not bare:
+            continue
+        if "%" in content and not any(command in content for command in _TAKES_PERCENT):
+            bare = _COMMENT.sub(r"\1", content).rstrip()
+            if not bare:
+                continue
+            lines[line] = bare
+        begun = _BEGIN_VERBATIM.search(content) if "\\begin" in content else None
+        if begun is not None and f"\\end{{{begun[1]}}}" not in content[begun.end() :]:
+            verbatim = begun[1]
+            if verbatim == _COMMENTED and line > last_comment:
+                verbatim = ""  # it never ends
+            elif verbatim == _COMMENTED:
+                lines[line] = content[: begun.start()].rstrip()
+                if not lines[line]:
                     continue
-                lines[line] = bare
-            begun = _BEGIN_VERBATIM.search(content) if "\\begin" in content else None
-            if begun is not None and f"\\end{{{begun[1]}}}" not in content[begun.end() :]:
-                verbatim = begun[1]
         kept.append(line)
+        if _END.match(content):
+            break  # nothing after it is typeset
     joined_text, source_lines = joined(lines, kept)
     return joined_text, None if source_lines is None else list(source_lines)
 

@@ -18,10 +18,14 @@ _MOST_BLOCKS: Final = 50_000
 _LEAST_SHARE: Final = 0.02
 
 
+def without_colours(text: str) -> str:
+    """The text without what colours it and moves the cursor in a terminal; lines stay as they are."""
+    return _ESCAPES.sub("", text) if "\x1b" in text else text
+
+
 def read_log(text: str) -> Extracted:
     """The text, line by line that of the file."""
-    if "\x1b" in text:
-        text = _ESCAPES.sub("", text)
+    text = without_colours(text)
     lines = text.split("\n")
     entries = [number for number, line in enumerate(lines) if _ENTRY.match(line)]
     if len(entries) < max(2, _LEAST_SHARE * len(lines)):

@@ -28,7 +28,7 @@ _APPLE_LENGTH: Final = re.compile(r"\A\d{1,12}[ \t]*\n")
 #: Each line is compared with the boundary of each part that it is in: with more to compare, parts are not taken apart.
 _MOST_COMPARISONS: Final = 20_000_000
 _BOUNDARY: Final = re.compile(r"\bboundary\s*=", re.IGNORECASE)
-_DEEPEST_MESSAGE: Final = 4
+_DEEPEST_MESSAGE: Final = 20
 #: In place of the level of a message that only says what became of another one, in headers of its own.
 _STATUS: Final = 6
 _NO_TEXT: Final = frozenset(["text/css", "text/javascript", "text/x-javascript"])
@@ -149,7 +149,7 @@ def _parts(message: Message) -> Iterator[tuple[Message, int]]:
             yield from ((one, _STATUS) for one in inner)
         elif part.get_content_maintype() == "message":
             for one in inner[:1] if level < _DEEPEST_MESSAGE else ():
-                yield one, level + 1
+                yield one, min(level + 1, _STATUS - 1)
                 waiting.append((one, level + 1))
         elif part.get_content_subtype() == "alternative":
             waiting += [(one, level) for one in reversed(_chosen(inner))]

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from docmill.documents.extracted import Extracted
+from docmill.documents.formats.logs import without_colours
 from docmill.domain.documents import Heading, Outline
 
 _UNDERLINE: Final = re.compile(r"^([=\-~^*])\1{2,119}[ \t]*$", re.MULTILINE)
@@ -11,7 +12,8 @@ _TITLE: Final = re.compile(r"[^\W_].{1,118}\S")
 
 
 def read_plain_text(text: str) -> Extracted:
-    """The text as it is; the first kind of line that is met is that of the highest headings."""
+    """The text, without a terminal's colours; the first kind of line that is met is that of the highest headings."""
+    text = without_colours(text)
     headings: list[Heading] = []
     kinds = ""
     for underline in _UNDERLINE.finditer(text):

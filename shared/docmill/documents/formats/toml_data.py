@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from docmill.documents.extracted import Extracted
+from docmill.documents.formats.escapes import with_letters
 from docmill.documents.formats.key_outline import Entry, key_outline
 from docmill.documents.formats.shortening import shortened
 
@@ -16,7 +17,7 @@ _MULTILINE: Final = re.compile(r"\"\"\"|'''")
 
 def read_toml(text: str) -> Extracted:
     """The text, comments included."""
-    text = shortened(text)
+    text = shortened(with_letters(text))
     lines = text.split("\n")
     tables = list(_tables(lines))
     entries = list(_entries(tables, len(lines)))

@@ -1,6 +1,7 @@
 """XML: what its elements say, as indented lines ``name attribute=value: text``; of documents, their running text under its titles.
 
-Entities of a document type are not replaced, and nothing outside the file is read. What is not well-formed is read as far as it goes.
+Entities that are declared as plain text are replaced, and nothing outside the file is read. What is not well-formed is read as far as it
+goes.
 """
 
 import re
@@ -18,6 +19,7 @@ from docmill.documents.formats.key_outline import Entry, key_outline
 from docmill.documents.formats.markup import Mark, Token, tokens
 from docmill.documents.formats.shortening import shortened
 from docmill.documents.formats.svg import read_svg
+from docmill.documents.formats.xml_entities import with_entities
 from docmill.documents.formats.xml_survey import TITLES, local_name, survey
 from docmill.documents.natural_language import language_code
 from docmill.domain.documents import MetadataValue
@@ -58,6 +60,7 @@ class _Element:
 
 def read_xml(text: str) -> Extracted:
     """The text of the elements; XHTML and SVG are read as such, and a text without any element stays as it is."""
+    text = with_entities(text)
     root = next((token for token in islice(tokens(text, xml=True), 200) if token.mark is Mark.START), None)
     if root is None:
         return Extracted(text)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from docmill.documents.extracted import Extracted
+from docmill.documents.formats.escapes import with_letters
 from docmill.documents.formats.key_outline import Entry, key_outline
 from docmill.documents.formats.line_outline import indent_of
 from docmill.documents.formats.shortening import shortened
@@ -27,7 +28,7 @@ _LONGEST_KEY_LINE: Final = 500
 
 def read_yaml(text: str) -> Extracted:
     """The text, comments included."""
-    text = shortened(text)
+    text = shortened(with_letters(text))
     lines = text.split("\n")
     separators = [number for number, line in enumerate(lines) if line[:3] == "---" and not line[3:].strip("- \t")]
     spans = list(zip([0, *(number + 1 for number in separators)], [*separators, len(lines)], strict=True))
