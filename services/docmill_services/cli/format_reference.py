@@ -62,7 +62,7 @@ FORMATS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "application/json": (
         "JSON",
-        "The text as it is, large parts as sections under their keys. What is broken is read as text.",
+        "The text as it is but with letters for their escapes, large parts as sections under their keys. What is broken is read as text.",
     ),
     "application/json5": (
         "JSON with comments",
@@ -122,7 +122,7 @@ FORMATS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "text/plain": (
         "Text",
-        "All of it; underlined lines are headings.",
+        "All of it but a terminal's colours; underlined lines are headings.",
     ),
     "application/pdf": (
         "PDF",

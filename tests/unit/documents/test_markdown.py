@@ -88,6 +88,33 @@ def test_what_follows_something_else_is_a_heading_again(text: str) -> None:
     assert headings(text) == [(1, "After")]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('<h1 align="center">One <b>bold</b> &amp; more</h1>\n\ntext\n', [(1, "One bold & more")]),
+        (
+            '<div align="center">\n<h1>\n  <img src="x.png" alt="Logo"><br>\n  Name\n</h1>\n<H3>Next</H3>\n</div>\n',
+            [(1, "Name"), (3, "Next")],
+        ),
+        ('<h2><img alt="Only a picture" src="x"></h2>\n', [(2, "Only a picture")]),
+        ("<h2><br></h2>\n", []),
+        ("<h1>never closed\n\n</h1>\n\n## Real\n", [(2, "Real")]),
+        ("<div>\n<!-- <h2>commented</h2> -->\n</div>\n", []),
+        ("<!--\n<h2>commented</h2>\n-->\n", []),
+        ("<pre>\n<h2>shown</h2>\n</pre>\n", []),
+        ("```html\n<h2>code</h2>\n```\n", []),
+        ("say <h2>not a block</h2>\n", []),
+    ],
+)
+def test_headings_of_html_blocks_are_headings(text: str, expected: list[tuple[int, str]]) -> None:
+    assert headings(text) == expected
+
+
+@pytest.mark.parametrize("line", ["<!-- <h1>", "<h1 ", "<img ", "<h1>x</h", "<h1>"])
+def test_a_long_line_of_html_takes_linear_time(line: str) -> None:
+    assert len(headings(f"<div>{line * 100_000}</h1>\n")) <= 1
+
+
 def test_a_heading_has_a_bounded_length() -> None:
     assert len(headings("# " + "word " * 20_000)[0][1]) == 200
 

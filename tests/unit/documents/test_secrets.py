@@ -176,6 +176,16 @@ def test_the_reason_says_which_kind_and_where_and_never_the_secret(more: dict[st
     assert token[4:] not in str(skipped.value)
 
 
+@pytest.mark.parametrize("name", ["title", "a value", "one of several values"])
+def test_what_is_known_of_a_document_is_looked_through_like_its_text(name: str) -> None:
+    token = TOKENS["a GitHub token"]
+    metadata = {"a value": {"description": f"see {token}"}, "one of several values": {"pages": 3, "keywords": ["a", token]}}
+    title = f"About {token}" if name == "title" else "t"
+    with pytest.raises(DocumentSkipped, match="a GitHub token, in its title or its metadata; to index it") as skipped:
+        require_no_secret(LoadedDocument("words", DocumentKind.TEXT, "text/html", title, metadata=metadata.get(name, {})))
+    assert token[4:] not in str(skipped.value)
+
+
 def test_a_text_without_secrets_passes() -> None:
     require_no_secret(document("nothing but words\n" * 1000))
 

@@ -213,6 +213,15 @@ class TestNever:
         assert scanned(kb) == ["a.md"]
         assert refusal(kb, tmp_path / name).reason is SkipReason.IGNORED
 
+    @pytest.mark.parametrize(
+        ("name", "pattern"),
+        [("a.md~", "*~"), (".a.md.swp", ".*.sw?"), (".#a.md", ".#*"), ("#a.md#", "#*#"), ("a.tmp", "*.tmp"), ("4913", "4913")],
+    )
+    def test_why_an_editors_file_is_left_out_names_its_pattern(self, name: str, pattern: str, tmp_path: Path) -> None:
+        plant(tmp_path, [name])
+        refused = refusal(knowledge_base(tmp_path), tmp_path / name)
+        assert (refused.rule, refused.detail) == (Rule("", 0, pattern), f"such files are never indexed ({pattern})")
+
     def test_the_data_folder_is_left_out(self, tmp_path: Path) -> None:
         plant(tmp_path, ["a.md", "index/segment", "sub/index/kept.md"])
         kb = knowledge_base(tmp_path)

@@ -21,6 +21,8 @@ _YEAR: Final = re.compile(r"(?:19|20)\d\d(?:[-/](?:0?[1-9]|1[0-2]|\d\d))?\Z")
 #: A header row of more columns, or more characters, tells nothing any more when it is repeated.
 _MOST_COLUMNS: Final = 30
 _LONGEST_HEADER: Final = 500
+#: What is longer names no column: a quote in it was never closed where it should have been.
+_LONGEST_NAME: Final = 300
 #: A value of more lines has lost its closing quote.
 _MOST_LINES_OF_ROW: Final = 1000
 _MOST_BLOCKS: Final = 20_000
@@ -110,6 +112,8 @@ def _is_header(header: Sequence[str], following: Sequence[Sequence[str]]) -> boo
     """Whether the first row names the columns: words, no two alike, and not what stands below."""
     names = [name.strip() for name in header]
     filled = [name for name in names if name]
+    if any(len(name) > _LONGEST_NAME for name in filled):
+        return False
     if len(filled) < 0.5 * len(names) or not filled or _NUMBER.match(filled[0]):
         return False
     if any(_NUMBER.match(name) and not _YEAR.match(name) for name in filled) or len(set(filled)) < 0.8 * len(filled):

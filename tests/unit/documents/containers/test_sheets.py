@@ -71,6 +71,20 @@ def test_a_cell_far_away_costs_only_itself() -> None:
     assert "far" in read_workbook(saved(workbook)).text
 
 
+def test_a_value_in_the_farthest_corner_is_too_large_and_says_where() -> None:
+    workbook = sheet(["near", "by"])
+    workbook.active["XFD1048576"] = "far"
+    with pytest.raises(DocumentSkipped, match="row 1,048,576 and column 16,384") as skipped:
+        read_workbook(saved(workbook))
+    assert skipped.value.reason is SkipReason.TOO_LARGE
+
+
+def test_a_colour_in_the_farthest_corner_is_no_matter() -> None:
+    workbook = sheet(["near", "by"])
+    workbook.active["XFD1048576"].font = openpyxl.styles.Font(bold=True)
+    assert "near | by" in read_workbook(saved(workbook)).text
+
+
 def test_a_sheet_that_unpacks_to_too_much_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive, "MOST_PART_BYTES", 1000)
     parts = {

@@ -66,6 +66,22 @@ class TestJson:
     def test_what_is_invalid_stays_as_it_is(self, text: str) -> None:
         assert read_json(text).text == text
 
+    @pytest.mark.parametrize(
+        ("written", "shown"),
+        [
+            (r"Gr\u00f6\u00DFe", "Größe"),
+            (r"\u65e5\u672c", "日本"),
+            (r"\ud83d\ude00", "😀"),
+            (r"\u003cb\u003e", "<b>"),
+            (r"\\\u00e9", "\\\\é"),
+            (r"C:\\u00e9", r"C:\\u00e9"),
+            (r"\u0022 \u005c \u0000 \u2028 \ud83d", r"\u0022 \u005c \u0000 \u2028 \ud83d"),
+        ],
+    )
+    def test_escaped_letters_are_shown_as_letters_unless_they_are_syntax(self, written: str, shown: str) -> None:
+        for read in (read_json, read_json_lines, read_yaml, read_toml):
+            assert read(f'{{"a": "{written}"}}').text == f'{{"a": "{shown}"}}'
+
     def test_data_in_strings_is_cut_down_and_lines_stay(self) -> None:
         text = f'{{\n"a": "data:image/png;base64,{"iVBORw0" * 300}",\n"b": "{"iVBORw0K" * 300}",\n"c": "{"word" * 600}"\n}}'
         for extracted in (read_json(text), read_json_lines(text), read_yaml(text)):
@@ -181,6 +197,10 @@ class TestSeparatedValues:
         assert extracted.source_lines is not None
         assert (extracted.source_lines[0], extracted.source_lines[-1]) == (2, 3)
         assert len(extracted.outline.blocks) == 2
+
+    def test_a_first_row_with_a_quote_that_is_closed_much_later_is_no_header(self) -> None:
+        text = '"' + "open words\n" * 50 + '", b\n1,2\n'
+        assert read_csv(text).text == text
 
     def test_wide_rows_that_would_become_too_long_stay_as_they_are(self) -> None:
         text = ",".join("c" * 300 + str(n) for n in range(100)) + "\n" + (",".join(["v"] * 100) + "\n") * 2000

@@ -54,6 +54,15 @@ def test_comments_are_left_out_and_lines_keep_their_numbers() -> None:
     assert all(file_lines[number - 1].startswith(line.rstrip()) for line, number in zip(lines, extracted.source_lines, strict=True))
 
 
+def test_what_is_commented_out_or_stands_after_the_end_is_left_out() -> None:
+    commented = "\\begin{comment}\nno \\section{No}\n\\end{comment}\n"
+    extracted = read(f"\\section{{A}}\n{commented}one \\begin{{comment}}\nno\n\\end{{comment}}\n\\section{{B}}\n\\end{{document}}\nno\n")
+    assert extracted.text == "\\section{A}\none\n\\section{B}\n\\end{document}"
+    assert extracted.source_lines == [1, 5, 8, 9]
+    assert [heading.text for heading in extracted.outline.headings] == ["A", "B"]
+    assert read("one\n\\begin{comment}\nnever closed\n").text == "one\n\\begin{comment}\nnever closed\n"
+
+
 def test_what_is_verbatim_is_kept_as_it_is_and_whole() -> None:
     extracted = read(PAPER)
     blocks = [extracted.text[block.start : block.end] for block in extracted.outline.blocks]

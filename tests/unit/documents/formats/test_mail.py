@@ -94,6 +94,17 @@ def test_a_forwarded_message_is_a_section_of_its_own() -> None:
     assert extracted.title == "Outer"
 
 
+def test_messages_that_were_forwarded_many_times_are_read_to_the_first() -> None:
+    mail = message("text 0", Subject="Subject 0")
+    for number in range(1, 12):
+        outer = message(f"text {number}", Subject=f"Subject {number}")
+        outer.add_attachment(mail)
+        mail = outer
+    extracted = read_mail(mail.as_bytes())
+    assert [heading.level for heading in extracted.outline.headings] == [1, 2, 3, 4, *[5] * 8]
+    assert all(f"text {number}\n" in f"{extracted.text}\n" for number in range(12))
+
+
 def test_a_report_of_failed_delivery_says_why() -> None:
     content = (
         b"From: daemon\nSubject: Undelivered\nMIME-Version: 1.0\nContent-Type: multipart/report; boundary=b\n\n--b\n\nSorry.\n"

@@ -15,3 +15,7 @@ from docmill.documents.formats.plain_text import read_plain_text as read
 )
 def test_lines_underlined_to_their_own_length_are_headings(text: str, expected: list[tuple[int, str]]) -> None:
     assert [(heading.level, heading.text) for heading in read(text).outline.headings] == expected
+
+
+def test_what_colours_a_terminal_is_left_out() -> None:
+    assert read("\x1b[1mBuild\x1b[0m\n\x1b[31;1merror\x1b[m: no\n").text == "Build\nerror: no\n"
