@@ -54,7 +54,10 @@ class Api:
             counts = status["documents"]
             return ended and counts["pending"] == 0 and counts["live"] == documents
 
-        wait_until(settled, f"{documents} documents to be live, and nothing pending", seconds, pause_seconds=0.1)
+        try:
+            wait_until(settled, f"{documents} documents to be live, and nothing pending", seconds, pause_seconds=0.1)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; it is {self.status()}") from error
 
 
 def word_of(name: str) -> str:
