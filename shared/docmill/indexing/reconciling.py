@@ -85,7 +85,7 @@ class Reconciler:
         if attempt is None:
             return
         self.keeper.hold(attempt)
-        self._carry_on(attempt, _Preparation(self, attempt, turns or Turns(1)).run, finishing)
+        self._carry_on(attempt, lambda: _Preparation(self, attempt, turns or Turns(1)).run(), finishing)
 
     def _carry_on(
         self,

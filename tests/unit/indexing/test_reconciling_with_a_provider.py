@@ -9,13 +9,14 @@ import pytest
 from structlog.testing import capture_logs
 
 from docmill.domain.chunks import Vector
-from docmill.domain.errors import CallCancelled, ProviderLeftAlone, ProviderPermanent, ProviderRateLimited, ProviderTransient
+from docmill.domain.errors import CallCancelled, ProviderLeftAlone, ProviderPermanent, ProviderRateLimited, ProviderTransient, StoreDown
 from docmill.domain.knowledge_bases import EmbeddingModelSpec, StrategyKind, StrategySpec
 from docmill.domain.registry import DocumentState, Entry, Lane
 from docmill.indexing.batchers import Batchers
 from docmill.indexing.committing import Committer
 from docmill.indexing.finishing import Finishing, Step
 from docmill.indexing.reconciling import Reconciler
+from docmill.indexing.targets import Target
 from docmill.indexing.turns import Turns
 from support.held_model import FOR_EVER, HeldModel
 from support.indexing_world import KB, World
@@ -146,6 +147,21 @@ def test_texts_that_another_worker_pays_for_are_waited_for_and_not_paid_for_agai
     world.commit()
     assert world.live_texts("b.md")["dense"] == ["only b", "shared"]
     assert world.model.asked() == ["only a", "only b", "shared"]
+
+
+def test_a_document_that_no_index_set_can_take_now_is_given_back(world: Fleet) -> None:
+    def no_targets() -> list[Target]:
+        raise StoreDown("its stores were swapped")
+
+    world.source.put("a.md", "one")
+    world.enqueue("a.md")
+    worker = replace(world.reconciler(), targets=no_targets)
+    world.keeper.pause = lambda seconds: None  # type: ignore[method-assign]  # the rest of two seconds
+    worker.reconcile(world.tasks.take())
+    assert world.keeper.held() == []
+    assert world.state.ledger.outstanding() == (1, 0)
+    world.work()
+    assert world.live_texts("a.md")["dense"] == ["one"]
 
 
 def test_what_was_paid_for_and_could_not_be_committed_is_not_paid_for_again(world: Fleet) -> None:
