@@ -3,12 +3,11 @@
 import os
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar, runtime_checkable
 from urllib.parse import urlsplit
 
 from docmill.adapters.providers.catalog import embedding_model_for
 from docmill.adapters.providers.places import account_of, base_url_of
-from docmill.adapters.providers.remote import RemoteEmbeddingModel
 from docmill.bootstrap.gates import Gates
 from docmill.config import Configuration, Settings
 from docmill.config.providers import ModelSpec, model_of_chat
@@ -20,6 +19,17 @@ if TYPE_CHECKING:
     from docmill.adapters.providers.http_chat import HttpChatModel
     from docmill.adapters.providers.rerank_chat import ChatRerankModel
     from docmill.adapters.providers.rerank_http import HttpRerankModel
+
+_Key = TypeVar("_Key")
+_Model = TypeVar("_Model")
+
+
+@runtime_checkable
+class _Remote(Protocol):
+    """What every model of a provider has."""
+
+    def close(self) -> None: ...
+
 
 ModelOf = Callable[[EmbeddingModelSpec], EmbeddingModel]
 ChatModelOf = Callable[[ChatModelSpec], ChatModel]
@@ -59,15 +69,11 @@ class Models:
 
     def model_of(self, specification: EmbeddingModelSpec) -> EmbeddingModel:
         """The embedding model of ``specification``; raises ``ConfigurationError`` when a credential is missing."""
-        with self._lock:
-            if specification not in self._embedding:
-                model = embedding_model_for(
-                    specification, threads=self._threads, credentials=self._environ, permits_of=self._gates.permits_of
-                )
-                self._embedding[specification] = model
-                if self._stopped:
-                    _stop(model)
-            return self._embedding[specification]
+        return self._kept(
+            self._embedding,
+            specification,
+            lambda: embedding_model_for(specification, threads=self._threads, credentials=self._environ, permits_of=self._gates.permits_of),
+        )
 
     def chat_model_of(self, specification: ChatModelSpec) -> ChatModel:
         """The chat model of ``specification``.
@@ -78,13 +84,11 @@ class Models:
         """
         from docmill.adapters.providers.language_models import chat_model_for  # most knowledge bases need none, nor an HTTP client
 
-        with self._lock:
-            if specification not in self._chat:
-                model = chat_model_for(model_of_chat(specification), credentials=self._environ, permits_of=self._gates.permits_of)
-                self._chat[specification] = model
-                if self._stopped:
-                    model.close()
-            return self._chat[specification]
+        return self._kept(
+            self._chat,
+            specification,
+            lambda: chat_model_for(model_of_chat(specification), credentials=self._environ, permits_of=self._gates.permits_of),
+        )
 
     def rerank_model_of(self, reference: str) -> RerankModel:
         """The rerank model that a reference of the configuration stands for.
@@ -95,25 +99,21 @@ class Models:
         """
         from docmill.adapters.providers.language_models import rerank_model_for  # as above
 
-        with self._lock:
-            if reference not in self._rerank:
-                model = rerank_model_for(self._references[reference], credentials=self._environ, permits_of=self._gates.permits_of)
-                self._rerank[reference] = model
-                if self._stopped:
-                    model.close()
-            return self._rerank[reference]
+        return self._kept(
+            self._rerank,
+            reference,
+            lambda: rerank_model_for(self._references[reference], credentials=self._environ, permits_of=self._gates.permits_of),
+        )
 
     def answer_model_of(self, reference: str) -> ChatModel:
         """The chat model that a reference of the configuration stands for; raises as ``rerank_model_of``."""
         from docmill.adapters.providers.language_models import chat_model_for  # as above
 
-        with self._lock:
-            if reference not in self._answering:
-                model = chat_model_for(self._references[reference], credentials=self._environ, permits_of=self._gates.permits_of)
-                self._answering[reference] = model
-                if self._stopped:
-                    model.close()
-            return self._answering[reference]
+        return self._kept(
+            self._answering,
+            reference,
+            lambda: chat_model_for(self._references[reference], credentials=self._environ, permits_of=self._gates.permits_of),
+        )
 
     def gates_of(self, *knowledge_bases: KnowledgeBase) -> dict[str, Gate]:
         """The gates of the remote models that these are indexed with, by what people call the provider; none twice."""
@@ -130,15 +130,22 @@ class Models:
                         gates[_free_name(specification, gates)] = gate
         return gates
 
+    def _kept(self, models: dict[_Key, _Model], key: _Key, make: Callable[[], _Model]) -> _Model:
+        """The model of ``key`` in ``models``, made when it is first asked for; one that is made after ``stop`` is stopped at once."""
+        with self._lock:
+            if key not in models:
+                models[key] = make()
+                if self._stopped:
+                    _stop(models[key])
+            return models[key]
+
     def stop(self) -> None:
         """Ends the waiting for permits and every request under way; calls raise ``CallCancelled`` from now on."""
         with self._lock:
             self._stopped = True
-            embedding, others = [*self._embedding.values()], [*self._chat.values(), *self._answering.values(), *self._rerank.values()]
-        for model in embedding:
+            made = [*self._embedding.values(), *self._chat.values(), *self._answering.values(), *self._rerank.values()]
+        for model in made:
             _stop(model)
-        for other in others:
-            other.close()
 
     def close(self) -> None:
         """``stop``, and ends all that was kept for it."""
@@ -153,6 +160,7 @@ def _free_name(specification: EmbeddingModelSpec | ModelSpec, taken: Mapping[str
     return next((name for name in names if name not in taken), f"{provider} ({host}, {len(taken) + 1})")
 
 
-def _stop(model: EmbeddingModel) -> None:
-    if isinstance(model, RemoteEmbeddingModel):
+def _stop(model: object) -> None:
+    """Ends the calls of a model of a provider; those that run here have none."""
+    if isinstance(model, _Remote):
         model.close()

@@ -52,11 +52,6 @@ def children_within(part: Readable, parents: Collection[str], *, first_parent_on
             return
 
 
-def text_in(element: Element) -> str:
-    """All text below an element."""
-    return "".join(element.itertext())
-
-
 def child_of(element: Element | None, *path: str) -> Element | None:
     """The first child of that name, of that the first child of the next name, and so on; None where one is missing."""
     for name in path:
