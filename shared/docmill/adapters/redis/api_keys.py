@@ -8,16 +8,17 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
 
 import redis
-from limits import RateLimitItemPerMinute
-from limits.storage import RedisStorage
-from limits.strategies import MovingWindowRateLimiter
 from pydantic import TypeAdapter, ValidationError
 
 from docmill.domain.access import ApiKey
 from docmill.domain.errors import StoreDown, StoreRejected
+
+if TYPE_CHECKING:
+    from limits.strategies import MovingWindowRateLimiter
 
 _KEYS: Final = "docmill:api-keys"
 _REQUESTS: Final = "docmill:requests"
@@ -65,13 +66,21 @@ class RedisRequestCounter:
 
     def __init__(self, client: redis.Redis) -> None:
         """Connects to nothing yet."""
-        storage = RedisStorage("redis://", connection_pool=client.connection_pool, key_prefix=_REQUESTS)
-        self._limiter = MovingWindowRateLimiter(storage)
+        self._client = client
+
+    @cached_property
+    def _limiter(self) -> "MovingWindowRateLimiter":
+        from limits.storage import RedisStorage  # most processes have no key with a limit, and need not wait for the package
+        from limits.strategies import MovingWindowRateLimiter
+
+        return MovingWindowRateLimiter(RedisStorage("redis://", connection_pool=self._client.connection_pool, key_prefix=_REQUESTS))
 
     def wait_of(self, key: ApiKey) -> float:
         """See ``RequestCounter.wait_of``."""
         if key.requests_per_minute is None:
             return 0.0
+        from limits import RateLimitItemPerMinute  # as above
+
         limit = RateLimitItemPerMinute(key.requests_per_minute)
         with _redis_errors():
             if self._limiter.hit(limit, key.id):
