@@ -108,7 +108,7 @@ def _of_configuration(configuration: Configuration) -> Iterator[Finding]:
         for root in missing_roots(kb):
             yield Finding("documents", "failed", f"{root} does not exist (docs of {kb.name})")
     for part in unavailable_parts(configuration):
-        yield Finding("configuration", "failed" if part.blocks_indexing else "warning", str(part))
+        yield Finding("configuration", "failed", str(part))
 
 
 def _of_servers(settings: Settings) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from docmill.adapters.embedded.data_folder import running_server
 from docmill.bootstrap import Owner, open_engine
-from docmill.config import missing_roots, roots_of, unavailable_parts
+from docmill.config import missing_roots, roots_of
 from docmill.config.loading import Configuration
 from docmill.config.settings import Settings
 from docmill.domain.errors import ConfigurationNotFound, DataFolderInUse
@@ -31,8 +31,7 @@ def readable_configuration(origin: Origin, settings: Settings) -> Configuration:
         ConfigurationNotFound: it is not there, or no document of a knowledge base is.
     """
     configuration = origin.configuration(scan_interval_seconds=settings.scan_interval_seconds, environ=os.environ)
-    left_out = [str(part) for part in unavailable_parts(configuration) if not part.blocks_indexing]
-    for warning in (*configuration.warnings, *left_out):
+    for warning in configuration.warnings:
         say(f"warning: {warning}")
     for note in configuration.notes:
         say(f"note: {note}")

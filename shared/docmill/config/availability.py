@@ -11,18 +11,16 @@ from docmill.domain.knowledge_bases import KnowledgeBase, StrategySpec
 
 @dataclass(frozen=True, slots=True)
 class Unavailable:
-    """A part that is configured correctly but that this version cannot do.
+    """A part that is configured correctly but that this version cannot do, so that the knowledge base cannot be used.
 
     Attributes:
         key: where it is configured, below the knowledge base.
         message: one sentence: what happens.
-        blocks_indexing: the knowledge base cannot be used; otherwise it works without the part.
     """
 
     knowledge_base: str
     key: str
     message: str
-    blocks_indexing: bool
 
     def __str__(self) -> str:
         return f"rag.{self.knowledge_base}.{self.key}: {self.message}"
@@ -37,7 +35,7 @@ def unavailable_in(kb: KnowledgeBase) -> Iterator[Unavailable]:
     """The parts of one knowledge base that this version cannot do."""
     for index, strategy in enumerate(kb.strategies):
         for key, message in _of_strategy(strategy):
-            yield Unavailable(kb.name, f"strategies[{index}].{key}", message, blocks_indexing=True)
+            yield Unavailable(kb.name, f"strategies[{index}].{key}", message)
 
 
 def require_available(kb: KnowledgeBase) -> None:
@@ -46,9 +44,9 @@ def require_available(kb: KnowledgeBase) -> None:
     Raises:
         NotAvailable: one line for each part that is missing.
     """
-    blocking = [str(part) for part in unavailable_in(kb) if part.blocks_indexing]
-    if blocking:
-        raise NotAvailable("\n".join(blocking))
+    parts = [str(part) for part in unavailable_in(kb)]
+    if parts:
+        raise NotAvailable("\n".join(parts))
 
 
 def _of_strategy(strategy: StrategySpec) -> Iterator[tuple[str, str]]:

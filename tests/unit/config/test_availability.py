@@ -8,7 +8,15 @@ from support.configuration_files import knowledge_base, load
 
 
 def parts(folder: Path, text: str) -> list[tuple[str, bool]]:
-    return [(str(part).split(": ")[0], part.blocks_indexing) for part in unavailable_parts(load(folder, text))]
+    """The parts that are missing, each with whether it keeps its knowledge base from being used."""
+    configuration = load(folder, text)
+    refused = ""
+    for kb in configuration.knowledge_bases:
+        try:
+            require_available(kb)
+        except NotAvailable as error:
+            refused += str(error)
+    return [(str(part).split(": ")[0], str(part) in refused) for part in unavailable_parts(configuration)]
 
 
 @pytest.mark.parametrize("model", ["openai/x", "dmr/x", "ollama/x", "mistral/x", "nebius/x", "xai/x", "requesty/x", "minimax/x", "acme/x"])
