@@ -8,48 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from docmill.documents.selection import Selection
 from docmill.domain.errors import RootUnavailable
 from docmill.domain.registry import Lane
 from docmill_services.producer import watching
-from docmill_services.producer.scan import Scan
 from docmill_services.producer.watching import Watcher
-from support.indexing_world import INDEX_SET, World
-from support.trees import bm25, knowledge_base, plant
+from support.trees import plant
 from support.waiting import wait_until
+from support.watcher_world import WatcherWorld
 
 
-class Watched:
+class Watched(WatcherWorld):
     """A folder, its watcher, and what is indexed of it."""
 
     def __init__(self, folder: Path, *roots: Path) -> None:
         self.folder = folder
-        self.world = World()
-        self.passes = 0
         self.now = 0.0
-        kb = knowledge_base(folder, *roots, strategies=(bm25("words"),))
-        selection = Selection(kb, folder / ".docmill")
-        self.watcher = Watcher(
-            knowledge_base="kb",
-            base_folder=folder,
-            selection=selection,
-            state=self.world.state,
-            tasks=self.world.tasks,
-            index_sets=lambda: [INDEX_SET],
-            scan=lambda: Scan(selection, folder),
-            rescan=self.ask_for_a_pass,
-            monotonic=lambda: self.now,
-        )
-
-    def ask_for_a_pass(self) -> None:
-        self.passes += 1
-
-    def index(self, *names: str) -> None:
-        """Makes documents known, as files that the next scan must read again."""
-        for name in names:
-            self.world.source.put(name, name)
-        self.world.enqueue(*names)
-        self.world.work()
+        super().__init__(folder, *roots, monotonic=lambda: self.now)
 
     def take(self, *names: str) -> list[str]:
         """The documents that become live work when these paths change."""

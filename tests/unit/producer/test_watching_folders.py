@@ -9,34 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from docmill.documents.selection import Selection
 from docmill.indexing.held_removals import FEW_DOCUMENTS
-from docmill_services.producer.scan import Scan
-from docmill_services.producer.watching import Watcher
-from support.indexing_world import INDEX_SET, World
-from support.trees import bm25, knowledge_base, plant
+from support.trees import plant
 from support.waiting import wait_until
+from support.watcher_world import WatcherWorld
 
 
-class Live:
+class Live(WatcherWorld):
     """A watcher in a thread over ``docs``."""
 
     def __init__(self, folder: Path) -> None:
         self.docs = folder / "docs"
-        self.world = World()
-        self.passes = 0
-        kb = knowledge_base(folder, self.docs, strategies=(bm25("words"),))
-        selection = Selection(kb, folder / ".docmill")
-        self.watcher = Watcher(
-            knowledge_base="kb",
-            base_folder=folder,
-            selection=selection,
-            state=self.world.state,
-            tasks=self.world.tasks,
-            index_sets=lambda: [INDEX_SET],
-            scan=lambda: Scan(selection, folder),
-            rescan=self._ask_for_a_pass,
-        )
+        super().__init__(folder, self.docs)
         self.sent: set[str] = set()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._watch)
@@ -50,13 +34,6 @@ class Live:
         self._stopping.set()
         self._thread.join(10.0)
         assert not self._thread.is_alive()
-
-    def index(self, *names: str) -> None:
-        """Makes documents known."""
-        for name in names:
-            self.world.source.put(name, name)
-        self.world.enqueue(*names)
-        self.world.work()
 
     def sends(self, *names: str) -> None:
         """Waits until there is live work for these documents; forgets what there was before."""
@@ -72,9 +49,6 @@ class Live:
 
         wait_until(are_sent, f"work for {names}")
         self.sent.clear()
-
-    def _ask_for_a_pass(self) -> None:
-        self.passes += 1
 
     def _watch(self) -> None:
         self.watcher.watch(self._stopping, self._ready.set)
